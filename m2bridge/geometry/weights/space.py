@@ -1,0 +1,178 @@
+"""The coordinate space S^{k_1} V_1 (x) S^{k_2} V_2 (x) ... with its torus and raising operators.
+
+One layer with t >= 2 lives in U (x) S^2 W (x) Z, degrees (1, 2, 1); with t = 1 in U (x) S^3 W,
+degrees (1, 3). A coordinate is one sorted index tuple per block. Inside the computation it is an
+integer *code*, whose digits are the indices: the same coordinate has the same code in a small
+space and in a large one, so highest-weight vectors can be shared between models. The order of the
+codes is the order of the layer's coordinates.
+
+A monomial of degree D is an increasing row of D codes. The raising operator of block b and index k
+replaces k+1 by k in the weights V and A; on coefficients of forms in x it reads
+E T_mu = (mu_k + 1) T_(mu - e_{k+1} + e_k), mu the exponent of x (derived in docs/theory).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations_with_replacement, product
+from math import factorial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from m2bridge.errors import SizeLimitError
+
+__all__ = [
+    "BASE",
+    "Codes",
+    "Label",
+    "Weight",
+    "decode",
+    "encode",
+    "labels",
+    "monomials",
+    "norm",
+    "raised",
+    "row_keys",
+    "weight_of",
+]
+
+BASE = 16
+"""Digits of a code; every block must have dimension at most BASE."""
+
+Codes = npt.NDArray[np.int32]
+Label = tuple[tuple[int, ...], ...]
+Weight = tuple[tuple[int, ...], ...]
+
+
+def encode(label: Label) -> int:
+    """The integer code of a coordinate label."""
+    code = 0
+    for block in label:
+        for index in block:
+            code = code * BASE + index
+    return code
+
+
+def decode(code: int, degrees: tuple[int, ...]) -> Label:
+    """The label with this code."""
+    digits = []
+    for _ in range(sum(degrees)):
+        digits.append(code % BASE)
+        code //= BASE
+    digits.reverse()
+    out = []
+    start = 0
+    for k in degrees:
+        out.append(tuple(digits[start : start + k]))
+        start += k
+    return tuple(out)
+
+
+@lru_cache(maxsize=256)
+def labels(degrees: tuple[int, ...], dims: tuple[int, ...]) -> tuple[Label, ...]:
+    """All coordinate labels, in the order of their codes.
+
+    Raises:
+        SizeLimitError: a block is larger than ``BASE``.
+    """
+    if max(dims) > BASE:
+        raise SizeLimitError(f"the weights method handles dimensions up to {BASE}, not {max(dims)}")
+    blocks = [
+        list(combinations_with_replacement(range(n), k)) for k, n in zip(degrees, dims, strict=True)
+    ]
+    return tuple(product(*blocks))
+
+
+def weight_of(label: Label, dims: tuple[int, ...]) -> Weight:
+    """The torus weight of a coordinate: how often each index occurs in each block."""
+    return tuple(
+        tuple(block.count(i) for i in range(n)) for block, n in zip(label, dims, strict=True)
+    )
+
+
+def norm(label: Label) -> int:
+    """The square norm of a coordinate in the form that makes lowering adjoint to raising."""
+    value = 1
+    for block in label:
+        value *= factorial(len(block))
+        for index in set(block):
+            value //= factorial(block.count(index))
+    return value
+
+
+def raised(label: Label, block: int, k: int, step: int = -1) -> tuple[int, Label] | None:
+    """Apply a raising (step -1: index k+1 becomes k) or lowering (step +1: k becomes k+1) operator.
+
+    Returns:
+        (coefficient, label), or None when the result is zero.
+    """
+    source, goal = (k + 1, k) if step < 0 else (k, k + 1)
+    indices = label[block]
+    if source not in indices:
+        return None
+    changed = list(indices)
+    changed[changed.index(source)] = goal
+    changed.sort()
+    new = tuple(changed)
+    return indices.count(goal) + 1, (*label[:block], new, *label[block + 1 :])
+
+
+@lru_cache(maxsize=4096)
+def _coordinates(degrees: tuple[int, ...], dims: tuple[int, ...]) -> tuple[tuple[int, Weight], ...]:
+    return tuple((encode(x), weight_of(x, dims)) for x in labels(degrees, dims))
+
+
+def _minus(a: Weight, b: Weight) -> Weight | None:
+    """a - b, or None when an entry would be negative."""
+    out = []
+    for x, y in zip(a, b, strict=True):
+        row = tuple(p - q for p, q in zip(x, y, strict=True))
+        if min(row) < 0:
+            return None
+        out.append(row)
+    return tuple(out)
+
+
+@lru_cache(maxsize=20_000)
+def monomials(degrees: tuple[int, ...], weight: Weight, limit: int = 1 << 40) -> Codes:
+    """All monomials of one weight: (n, D) increasing codes, the rows in lexicographic order.
+
+    Raises:
+        SizeLimitError: there are more than ``limit`` of them.
+    """
+    degree = sum(weight[0]) // degrees[0]
+    if degree == 0:
+        return np.zeros((1, 0), dtype=np.int32)
+    dims = tuple(len(block) for block in weight)
+    parts: list[Codes] = []
+    size = 0
+    for code, w in _coordinates(degrees, dims):
+        rest_weight = _minus(weight, w)
+        if rest_weight is None:
+            continue
+        rest = monomials(degrees, rest_weight, limit)
+        if degree > 1:
+            rest = rest[rest[:, 0] >= code]
+        if not len(rest):
+            continue
+        size += len(rest)
+        if size > limit:
+            raise SizeLimitError(
+                f"the weight space {weight} has more than {limit} monomials; "
+                "raise the limit with max_weight_space"
+            )
+        first = np.full((len(rest), 1), code, dtype=np.int32)
+        parts.append(np.hstack([first, rest]))
+    if not parts:
+        return np.zeros((0, degree), dtype=np.int32)
+    return np.vstack(parts)
+
+
+def row_keys(rows: Codes) -> npt.NDArray[Any]:
+    """One comparable key per row (equal rows, equal keys), for look-ups and ``numpy.unique``."""
+    rows = np.ascontiguousarray(rows.astype(">i4"))
+    if rows.shape[1] == 0:
+        return np.zeros(len(rows), dtype="V4")
+    return rows.view(np.dtype((np.void, 4 * rows.shape[1]))).ravel()
