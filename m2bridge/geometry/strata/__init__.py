@@ -1,0 +1,1 @@
+"""Strata of one layer: rank types, dimensions, closures, fibres, and what certifies them."""
