@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from m2bridge.errors import VerificationError
+from m2bridge.geometry.strata.equations import Equation, gradients
 from m2bridge.geometry.strata.linear import Vector, limit_span, rank
 from m2bridge.geometry.strata.preimages import moving_tangents, preimages, source_directions, sparse
 from m2bridge.geometry.strata.stratum import Evidence, Representative, Stratum
 from m2bridge.geometry.strata.tensors import Tensors
 
-if TYPE_CHECKING:
-    from sympy import Poly
-
-__all__ = ["certified", "gradient", "gradients", "tangent_vectors"]
+__all__ = ["certified", "tangent_vectors", "with_gradients"]
 
 
-def certified(
-    stratum: Stratum, equations: Sequence[Poly] | None = None, tensors: Tensors | None = None
-) -> Stratum:
+def certified(stratum: Stratum, tensors: Tensors | None = None) -> Stratum:
     """The same stratum with evidence: its numbers are recomputed exactly at the representative.
 
     Args:
         stratum: any stratum.
-        equations: polynomials in the layer's symbols that vanish on all its functions; they give
-            upper bounds for tangent spaces, and the certificate of smoothness.
         tensors: the layer's coordinates, to share the work between strata.
 
     Raises:
@@ -35,30 +29,42 @@ def certified(
     """
     tensors = tensors or Tensors(stratum.layer)
     point = {k: x for k, x in enumerate(stratum.point()) if x}
-    orbit_rank = rank(tensors.lie_algebra_orbit(point))
     kernel, vectors = tangent_vectors(stratum, tensors)
     evidence = Evidence(
-        orbit_rank=orbit_rank,
+        orbit_rank=rank(tensors.lie_algebra_orbit(point)),
         differential_kernel=kernel,
         preimages=len(preimages(stratum)),
         tangent_lower=rank(vectors),
     )
-    if equations is not None:
-        evidence = _with_gradients(evidence, stratum, equations)
     _compare(stratum, evidence)
     return replace(stratum, evidence=evidence)
 
 
-def _with_gradients(evidence: Evidence, stratum: Stratum, equations: Sequence[Poly]) -> Evidence:
+def with_gradients(stratum: Stratum, equations: Sequence[Equation]) -> Stratum:
+    """A certified stratum with the rank of the gradients of equations added.
+
+    Args:
+        stratum: a stratum that has evidence.
+        equations: polynomials that vanish on all functions of the layer; they bound tangent
+            spaces from above, and certify smoothness.
+
+    Raises:
+        ValueError: the stratum has no evidence yet.
+        VerificationError: the rank contradicts the formula for the tangent dimension.
+    """
+    if stratum.evidence is None:
+        raise ValueError("certify the stratum first")
     point = stratum.point()
     found = rank(gradients(equations, point))
-    degrees = Counter(int(equation.total_degree()) for equation in equations)
-    return replace(
-        evidence,
+    degrees = Counter(len(next(iter(equation))) for equation in equations)
+    evidence = replace(
+        stratum.evidence,
         gradient_rank=found,
         equations=tuple(sorted(degrees.items())),
         tangent_upper=len(point) - found,
     )
+    _compare(stratum, evidence)
+    return replace(stratum, evidence=evidence)
 
 
 def tangent_vectors(
@@ -120,33 +126,6 @@ def _differential(stratum: Stratum, tensors: Tensors, at: Representative) -> Ite
             yield tensors.image({(i, p): 1}, A)
     for direction in source_directions(stratum.layer, at.A):
         yield tensors.image(V, direction)
-
-
-def gradient(equation: Poly, point: Sequence[int]) -> dict[int, int]:
-    """The gradient of a polynomial with integer coefficients at an integer point, sparse."""
-    total: dict[int, int] = {}
-    for exponents, coefficient in equation.terms():
-        support = [(k, e) for k, e in enumerate(exponents) if e]
-        zeros = [k for k, _ in support if not point[k]]
-        if len(zeros) > 1:
-            continue
-        for k, e in support:
-            if zeros and k != zeros[0]:
-                continue
-            value = int(coefficient) * e
-            for j, f in support:
-                value *= point[j] ** (f - (j == k))
-            if value:
-                total[k] = total.get(k, 0) + value
-    return {k: value for k, value in total.items() if value}
-
-
-def gradients(equations: Iterable[Poly], point: Sequence[int]) -> Iterator[dict[int, int]]:
-    """The nonzero gradients of the equations at a point."""
-    for equation in equations:
-        found = gradient(equation, point)
-        if found:
-            yield found
 
 
 def _compare(stratum: Stratum, evidence: Evidence) -> None:
