@@ -1,8 +1,8 @@
 """The Hilbert function of the image of one layer, by representation theory; dimension and degree.
 
-All formulas: docs/theory, "Coordinate ring and Hilbert function" (theorem 7) and corollary 3, derived
-for this project; the dimension is also in arXiv 2408.17221. They are proved for d <= 3 and for
-d_out = a = 1, when t >= 2; nothing is claimed elsewhere.
+All formulas: docs/theory, "Coordinate ring and Hilbert function" (theorem 7) and corollary 3,
+derived for this project; the dimension is also in arXiv 2408.17221. The Hilbert function is proved
+for d <= 3 and for d_out = a = 1, when t >= 2; nothing is claimed elsewhere.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class HilbertSeries:
     def coefficient(self, D: int) -> int:
         """The value of the Hilbert function at D."""
         if self.dimension == 0:
-            return self.numerator[D] if D < len(self.numerator) else 0
+            return self.numerator[D] if len(self.numerator) > D else 0
         n = self.dimension - 1
         return sum(c * comb(D - i + n, n) for i, c in enumerate(self.numerator) if i <= D)
 
