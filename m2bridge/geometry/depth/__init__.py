@@ -1,0 +1,1 @@
+"""Dimension and identifiability of attention networks of any depth."""
