@@ -163,11 +163,8 @@ def _search(c: list[int]) -> list[flint.fmpq] | None:
         return None
     # Round robin over the pairs that stay: for some of them a common prime spoils most values t.
     attempts = [_conics(c, j, k) for j, k in combinations(range(n), 2)]
-    for step in islice(zip(*attempts, strict=False), _MAX_ROUNDS):
-        for vector in step:
-            if vector is not None:
-                return vector
-    return None
+    rounds = islice(zip(*attempts, strict=False), _MAX_ROUNDS)
+    return next((vector for step in rounds for vector in step if vector is not None), None)
 
 
 def _conics(c: list[int], j: int, k: int) -> Iterator[list[flint.fmpq] | None]:
