@@ -1,0 +1,342 @@
+-- M2Bridge: the Macaulay2 half of m2bridge.
+--
+-- Three things live here: the frame loop that serves a Python process (bridgeServe), the exact
+-- encoders of answers (JSON for scripts, flat segments for polynomials), and the table of
+-- operations that frames may name. Nothing here knows what is being computed.
+--
+-- A script ends with "bridgeAnswer x". Under "M2 --script FILE" that prints one JSON document on
+-- standard output; inside a session the same call hands the document to Python.
+
+newPackage(
+    "M2Bridge",
+    Version => "0.1.0",
+    Date => "November 2026",
+    Headline => "exact, framed exchange with another process",
+    Authors => {{Name => "m2bridge"}},
+    Keywords => {"Interfaces"},
+    DebuggingMode => false
+    )
+
+export {
+    "bridgeAnswer",
+    "bridgeServe",
+    "bridgeStep",
+    "bridgeOperation",
+    "jsonText",
+    "polynomialSegments",
+    "polynomialsFromSegments"
+    }
+
+-- rawPairs, rawTerm and rawMakeMonomial are internal to M2; they are 10 to 100 times faster than
+-- listForm and sums of terms. Whether they are there and right is tried below, once, at load time.
+debug Core
+
+protocolVersion = "1"
+
+------------------------------------------------------------------------
+-- JSON: exact, never through floating point
+------------------------------------------------------------------------
+
+jsonEscapes = new MutableHashTable from {
+    "\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}
+
+hexDigits = "0123456789abcdef"
+
+jsonCharacter = c -> (
+    if jsonEscapes#?c then return jsonEscapes#c;
+    code := first ascii c;
+    -- the other control characters, which JSON does not allow inside a string
+    if code < 32 then concatenate("\\u00", hexDigits#(code // 16), hexDigits#(code % 16)) else c)
+
+jsonString = s -> concatenate("\"", apply(characters s, jsonCharacter), "\"")
+
+jsonText = method()
+jsonText ZZ := toString
+jsonText QQ := q -> jsonString toString q
+jsonText String := jsonString
+jsonText Symbol := s -> jsonString toString s
+jsonText Boolean := toString
+jsonText Nothing := x -> "null"
+jsonText InfiniteNumber := x -> jsonString toString x
+jsonText BasicList := L -> concatenate("[", between(",", apply(toList L, jsonText)), "]")
+jsonText HashTable := H -> (
+    ks := sort apply(keys H, toString);
+    byName := hashTable apply(keys H, k -> toString k => H#k);
+    concatenate("{", between(",", apply(ks, k -> concatenate(jsonString k, ":", jsonText byName#k))), "}"))
+jsonText RingElement := f -> (
+    (c, e) := (coefficientTexts f, exponents f);
+    concatenate("{\"coefficients\":[", between(",", apply(c, jsonString)),
+        "],\"exponents\":", jsonText e, "}"))
+jsonText Ideal := I -> jsonText I_*
+jsonText Matrix := m -> jsonText entries m
+
+------------------------------------------------------------------------
+-- Polynomials as flat segments: how many terms each, coefficients, monomials
+------------------------------------------------------------------------
+
+-- The documented slow way to a polynomial's coefficients.
+slowCoefficientTexts = f -> apply(listForm f, t -> toString t#1)
+
+fastCoefficientTexts = f -> (
+    (c, m) := rawPairs(raw coefficientRing ring f, raw f);
+    apply(toList c, toString))
+
+-- Monomials travel as "variable:exponent variable:exponent" in the slow way, and as the engine's
+-- own text (letters a..z, A..Z, then x[52], ...) in the fast one.
+slowMonomialTexts = f -> apply(exponents f, e -> concatenate between(" ",
+        apply(select(#e, i -> e#i != 0), i -> concatenate(toString i, ":", toString e#i))))
+
+fastMonomialTexts = f -> (
+    (c, m) := rawPairs(raw coefficientRing ring f, raw f);
+    apply(toList m, toString))
+
+fastPathWorks = try (
+    R := QQ(monoid[Variables => 60]);
+    f := R_0^2*R_25*R_26^3*R_59^12 - 1/3*R_27*R_28 + 2;
+    fastCoefficientTexts f === {"1", "-1/3", "2"}
+        and fastMonomialTexts f === {"x[59]12A3za2", "CB", "1"}) else false
+
+coefficientTexts = if fastPathWorks then fastCoefficientTexts else slowCoefficientTexts
+monomialTexts = if fastPathWorks then fastMonomialTexts else slowMonomialTexts
+
+joined = L -> concatenate between(",", L)
+
+-- polynomialSegments: a list of polynomials of one ring -> three strings
+polynomialSegments = method()
+polynomialSegments List := L -> (
+    cs := apply(L, coefficientTexts);
+    {joined apply(cs, c -> toString(#c)), joined flatten cs, joined flatten apply(L, monomialTexts)})
+
+-- A flat sum of many terms would be added from the left in quadratic time.
+balancedSum = (zero, L) -> (
+    if #L == 0 then return zero;
+    while #L > 1 do L = apply(pack(2, L), p -> if #p == 2 then p#0 + p#1 else p#0);
+    L#0)
+
+-- Coefficients arrive in lines of bounded length: M2's parser is slow on long ones. They are
+-- literals that Python wrote from integers; nothing else is ever given to "value" here.
+coefficientValues = s -> flatten apply(select(lines s, l -> #l > 0), l -> value concatenate("{", l, "}"))
+
+engineNumber = K -> c -> raw promote(c, K)
+
+-- polynomialsFromSegments(R, {terms per polynomial, pairs per term, coefficients, pairs, width}):
+-- the inverse for what Python sends: sparse exponents as bytes (variable, exponent), or as
+-- decimal text when a number does not fit in a byte.
+polynomialsFromSegments = method()
+polynomialsFromSegments(Ring, List) := (R, segments) -> (
+    termCounts := value concatenate("{", segments#0, "}");
+    pairCounts := ascii segments#1;
+    cs := coefficientValues segments#2;
+    numbers := if segments#4 === "bytes" then ascii segments#3
+        else value concatenate("{", segments#3, "}");
+    K := coefficientRing R;
+    toRaw := engineNumber K;
+    (rR, place) := (raw R, 0);
+    terms := apply(pairCounts, cs, (n, c) -> (
+            ps := apply(n, i -> (numbers#(place + 2*i), numbers#(place + 2*i + 1)));
+            place = place + 2*n;
+            rawTerm(rR, toRaw c, rawMakeMonomial ps)));
+    start := 0;
+    apply(termCounts, n -> (
+            f := balancedSum(raw 0_R, take(terms, {start, start + n - 1}));
+            start = start + n;
+            new R from f)))
+
+------------------------------------------------------------------------
+-- The answer of a script
+------------------------------------------------------------------------
+
+serving = false
+answerText = null
+
+bridgeAnswer = x -> (
+    answerText = jsonText x;
+    if not serving then print answerText;)
+
+------------------------------------------------------------------------
+-- Operations: what a frame may ask for, by name
+------------------------------------------------------------------------
+
+operations = new MutableHashTable
+
+-- bridgeOperation(name, f): f gets the list of data segments, returns a list of strings
+bridgeOperation = (name, f) -> operations#name = f
+
+bridgeOperation("echo", identity)
+
+-- The value's text, as toString gives it; a value without one (null) is the empty text.
+bridgeOperation("eval", segments -> (
+        v := value segments#0;
+        {if v === null then "" else toString v}))
+
+-- A script of ours: a file in the session's private folder, so that errors have a line.
+bridgeOperation("script", segments -> (
+        answerText = null;
+        load segments#0;
+        if answerText === null then error "the script gave no answer (it never called bridgeAnswer)";
+        {answerText}))
+
+-- The same where Python and M2 share no folder: the script itself comes through the frame.
+bridgeOperation("scripttext", segments -> (
+        file := temporaryFileName() | ".m2";
+        file << segments#0 << close;
+        try load file then removeFile file else (removeFile file; error "the script failed");
+        {answerText}))
+
+bridgeOperation("packages", segments -> apply(segments, p -> toString(
+            try (needsPackage p; true) else false)))
+
+------------------------------------------------------------------------
+-- Frames
+------------------------------------------------------------------------
+
+-- Header: "M2B1", one letter, job number (10 digits), number of segments (6 digits), newline.
+-- Then the segments' lengths, 12 digits each, then the segments.
+headerSize = 22
+lengthDigits = 12
+
+bridgeIn = null
+bridgeOut = null
+
+readExactly = n -> (
+    parts := new MutableList;
+    have := 0;
+    while have < n do (
+        chunk := read(bridgeIn, n - have);
+        -- end of file: the other side is gone
+        if chunk === null or #chunk === 0 then exit 0;
+        parts#(#parts) = chunk;
+        have = have + #chunk);
+    concatenate toList parts)
+
+-- Digits only: "value" is never given anything that came through a frame unchecked.
+digitsValue = s -> (
+    if not match("^[0-9]+$", s) then exit 70;
+    while #s > 1 and s#0 === "0" do s = substring(1, s);
+    value s)
+
+padded = (width, n) -> (s := toString n; concatenate(width - #s : "0", s))
+
+readFrame = () -> (
+    header := readExactly headerSize;
+    -- out of step: nothing sensible can follow
+    if substring(0, 4, header) =!= "M2B1" then exit 70;
+    count := digitsValue substring(15, 6, header);
+    table := readExactly(lengthDigits * count);
+    sizes := apply(count, i -> digitsValue substring(lengthDigits * i, lengthDigits, table));
+    (substring(4, 1, header), digitsValue substring(5, 10, header), apply(sizes, readExactly)))
+
+writeFrame = (letter, job, segments) -> (
+    bridgeOut << "M2B1" << letter << padded(10, job) << padded(6, #segments) << "\n";
+    for s in segments do bridgeOut << padded(lengthDigits, #s);
+    for s in segments do bridgeOut << s;
+    bridgeOut << flush;)
+
+------------------------------------------------------------------------
+-- The loop
+------------------------------------------------------------------------
+
+request = null
+reply = null
+
+-- The only code that "capture" is given as text is a call of this function; capture echoes what
+-- it runs, and what it echoes stays the same. The marks tell the user's output from the echo.
+bridgeStep = () -> (
+    << "\002";
+    (name, segments) := (first request, drop(request, 1));
+    if not operations#?name then error("unknown operation: ", name);
+    reply = operations#name segments;
+    << "\003";)
+
+serveOnce = () -> (
+    (letter, job, segments) := readFrame();
+    if letter === "Q" then exit 0;
+    request = segments;
+    reply = null;
+    if #segments > 0 and segments#0 === "echo" then writeFrame("R", job, prepend("", drop(segments, 1)))
+    else (
+        (failed, text) := capture "bridgeStep()";
+        text = toString text;
+        if failed or reply === null then writeFrame("X", job, {text})
+        else writeFrame("R", job, prepend(text, reply))))
+
+bridgeServe = (inputDescriptor, outputDescriptor) -> (
+    bridgeIn = openIn("/dev/fd/" | toString inputDescriptor);
+    bridgeOut = openOut("/dev/fd/" | toString outputDescriptor);
+    serving = true;
+    writeFrame("H", 0, {protocolVersion, version#"VERSION", M2Bridge.Options.Version,
+            toString fastPathWorks});
+    while true do serveOnce())
+
+beginDocumentation()
+
+doc ///
+Key
+  M2Bridge
+Headline
+  exact, framed exchange with another process
+Description
+  Text
+    The Macaulay2 half of the Python package m2bridge. Answers of scripts are JSON documents in
+    which no number passes through floating point; polynomials travel as coefficients and
+    exponents, never as printed expressions.
+///
+
+doc ///
+Key
+  bridgeAnswer
+Headline
+  give the answer of a script
+Usage
+  bridgeAnswer x
+Inputs
+  x:Thing
+    made of hash tables, lists, strings, integers, rationals, booleans, null, ring elements, ideals
+Description
+  Text
+    Prints one JSON document on standard output, or hands it to the process that is being served.
+  Example
+    R = QQ[x,y];
+    bridgeAnswer hashTable {"dimension" => 1, "polynomial" => x^2 - 1/3*y}
+///
+
+doc ///
+Key
+  jsonText
+  (jsonText, ZZ)
+  (jsonText, QQ)
+  (jsonText, RingElement)
+Headline
+  exact JSON text of a value
+Usage
+  jsonText x
+Description
+  Text
+    Rational numbers become strings such as "1/3"; a polynomial becomes an object with its
+    coefficients (strings) and exponent vectors.
+  Example
+    jsonText {1, 1/3, "a", true, null}
+///
+
+TEST ///
+assert(jsonText {1, 1/3, true, null} === "[1,\"1/3\",true,null]")
+assert(jsonText "a\"b\\c\n" === "\"a\\\"b\\\\c\\n\"")
+assert(jsonText hashTable {"b" => 1, "a" => {}} === "{\"a\":[],\"b\":1}")
+R = QQ[x, y]
+assert(jsonText(x^2 - 1/3*y) === "{\"coefficients\":[\"1\",\"-1/3\"],\"exponents\":[[2,0],[0,1]]}")
+///
+
+TEST ///
+-- what Python sends for {x^2 - 1/3*y, 0, 5}
+R = QQ[x, y]
+segments = {"2,0,1", ascii {1, 1, 0}, "1,-1/3\n5\n", ascii {0, 2, 1, 1}, "bytes"}
+assert(polynomialsFromSegments(R, segments) === {x^2 - 1/3*y, 0_R, 5_R})
+///
+
+TEST ///
+-- the fast path and the documented slow path tell the same coefficients
+R = QQ[x, y]
+f = 7*x^3*y - 22/7*y + 1
+assert(first polynomialSegments {f} === "3")
+assert((polynomialSegments {f})#1 === "7,-22/7,1")
+///
