@@ -39,12 +39,13 @@ from m2bridge.geometry.weights.partitions import Partition, schur_dimension
 if TYPE_CHECKING:
     from m2bridge.attention.layer import Layer
 
-__all__ = ["METHODS", "ImplicitIdeal", "Irreducible", "implicit_ideal"]
+__all__ = ["METHODS", "ImplicitIdeal", "Irreducible", "implicit_ideal", "irreducible"]
 
 METHODS = ("auto", "weights", "elimination", "multigraded")
 
-_AUTO_MONOMIALS = 1_000_000
-"""``max_degree=None`` goes on while the polynomial ring has fewer monomials than this."""
+_AUTO_MONOMIALS = {1: 100_000, 2: 1_000_000}
+"""``max_degree=None`` goes on while the polynomial ring has fewer monomials than this: for t = 1
+(fewer weights, so each weight space is larger) and for t >= 2."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,8 @@ class ImplicitIdeal:
             check_hilbert_function(self.layer, self.weights)
 
 
-def _irreducible(layer: Layer, shape: Shape, multiplicity: int) -> Irreducible:
+def irreducible(layer: Layer, shape: Shape, multiplicity: int) -> Irreducible:
+    """The module of a layer with this highest weight."""
     output, pair = shape[0], shape[1]
     column = shape[2] if len(shape) > 2 else ()
     dims = (layer.d_out, layer.d, layer.d)
@@ -190,7 +192,7 @@ def _from_weights(layer: Layer, ideal: WeightIdeal, verdict: Verdict) -> Implici
         if not part.new_blocks:
             continue
         irreducibles[D] = tuple(
-            _irreducible(layer, block.shape, block.new.shape[1]) for block in part.new_blocks
+            irreducible(layer, block.shape, block.new.shape[1]) for block in part.new_blocks
         )
         highest[D] = tuple(to_poly(s.highest, symbols) for s in sources if s.degree == D)
     generators = Generators(symbols, sources)
@@ -240,11 +242,12 @@ def _search(
     """Run the weights method; return the ideal and a remark on why it stopped early, or ""."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
     bound = generator_degree_bound(layer)
+    large = _AUTO_MONOMIALS[min(layer.t, 2)]
     ideal = WeightIdeal(layer_map(layer))
     last = max_degree if max_degree is not None else (bound[0] if bound else 1 << 30)
     while ideal.max_degree < last:
         degree = ideal.max_degree + 1
-        if max_degree is None and degree > 3 and _monomial_count(layer, degree) > _AUTO_MONOMIALS:
+        if max_degree is None and degree > 3 and _monomial_count(layer, degree) > large:
             return ideal, f" max_degree=None stopped before degree {degree}, which is large."
         if max_degree is None and bound is None and _unbounded_stop(layer, ideal):
             return ideal, " max_degree=None stopped here, since no bound is known."

@@ -21,7 +21,15 @@ from m2bridge.geometry.weights.maps import IntegerPolynomial
 from m2bridge.geometry.weights.partitions import pad, schur_dimension
 from m2bridge.geometry.weights.space import Codes, Weight, decode, encode, labels, raised
 
-__all__ = ["irreducible_basis", "polynomial_of_codes"]
+__all__ = [
+    "CodePolynomial",
+    "derive",
+    "irreducible_basis",
+    "permuted",
+    "polynomial_of_codes",
+    "reduced",
+    "step_table",
+]
 
 CodePolynomial = dict[tuple[int, ...], int]
 """Increasing tuple of coordinate codes -> coefficient."""
@@ -33,20 +41,20 @@ def polynomial_of_codes(rows: Codes, vector: IntMatrix) -> CodePolynomial:
 
 
 @lru_cache(maxsize=512)
-def _lowering_table(
-    degrees: tuple[int, ...], dims: tuple[int, ...], block: int, k: int
+def step_table(
+    degrees: tuple[int, ...], dims: tuple[int, ...], block: int, k: int, step: int
 ) -> dict[int, tuple[int, int]]:
-    """Coordinate code -> (coefficient, code) under the lowering operator k -> k+1 of a block."""
+    """Coordinate code -> (coefficient, code) under a simple operator; see ``space.raised``."""
     out = {}
     for label in labels(degrees, dims):
-        image = raised(label, block, k, step=1)
+        image = raised(label, block, k, step)
         if image is not None:
             out[encode(label)] = image[0], encode(image[1])
     return out
 
 
-def _lower(polynomial: CodePolynomial, table: dict[int, tuple[int, int]]) -> CodePolynomial:
-    """Apply a lowering operator, as a derivation."""
+def derive(polynomial: CodePolynomial, table: dict[int, tuple[int, int]]) -> CodePolynomial:
+    """Apply a simple operator, given by its table on coordinates, as a derivation."""
     out: CodePolynomial = {}
     for monomial, c in polynomial.items():
         for position, code in enumerate(monomial):
@@ -58,7 +66,7 @@ def _lower(polynomial: CodePolynomial, table: dict[int, tuple[int, int]]) -> Cod
     return {key: c for key, c in out.items() if c}
 
 
-def _reduced(polynomials: list[CodePolynomial]) -> list[CodePolynomial]:
+def reduced(polynomials: list[CodePolynomial]) -> list[CodePolynomial]:
     """The primitive integer basis in reduced row echelon form of the space they span."""
     keys = sorted({key for f in polynomials for key in f})
     if not keys:
@@ -76,6 +84,28 @@ def _reduced(polynomials: list[CodePolynomial]) -> list[CodePolynomial]:
     return out
 
 
+def permuted(
+    polynomial: CodePolynomial, degrees: tuple[int, ...], orders: list[list[int]]
+) -> CodePolynomial:
+    """Rename index j of block b to orders[b][j], and make the first coefficient positive."""
+    new_code: dict[int, int] = {}
+    out: CodePolynomial = {}
+    for monomial, c in polynomial.items():
+        key = []
+        for code in monomial:
+            if code not in new_code:
+                label = decode(code, degrees)
+                new_code[code] = encode(
+                    tuple(
+                        tuple(sorted(order[i] for i in block))
+                        for block, order in zip(label, orders, strict=True)
+                    )
+                )
+            key.append(new_code[code])
+        out[tuple(sorted(key))] = c
+    return out if out[min(out)] > 0 else {key: -c for key, c in out.items()}
+
+
 class _Module:
     """One irreducible module, its dominant weight spaces computed once."""
 
@@ -85,7 +115,7 @@ class _Module:
         self.degrees = degrees
         self.dims = dims
         self.highest: Weight = tuple(pad(p, n) for p, n in zip(shape, dims, strict=True))
-        self._spaces: dict[Weight, list[CodePolynomial]] = {self.highest: _reduced([top])}
+        self._spaces: dict[Weight, list[CodePolynomial]] = {self.highest: reduced([top])}
 
     def _below_highest(self, weight: Weight) -> bool:
         """Whether a dominant weight occurs: dominance order, block by block."""
@@ -108,10 +138,10 @@ class _Module:
                 if row[k + 1] == 0:
                     continue
                 higher = (*row[:k], row[k] + 1, row[k + 1] - 1, *row[k + 2 :])
-                table = _lowering_table(self.degrees, self.dims, block, k)
+                table = step_table(self.degrees, self.dims, block, k, 1)
                 source = (*weight[:block], higher, *weight[block + 1 :])
-                images.extend(_lower(f, table) for f in self.space(source))
-        self._spaces[weight] = space = _reduced([f for f in images if f])
+                images.extend(derive(f, table) for f in self.space(source))
+        self._spaces[weight] = space = reduced([f for f in images if f])
         return space
 
     def space(self, weight: Weight) -> list[CodePolynomial]:
@@ -128,27 +158,7 @@ class _Module:
         basis = self.dominant(sorted_weight)
         if sorted_weight == weight:
             return basis
-        return [self._permuted(f, orders) for f in basis]
-
-    def _permuted(self, polynomial: CodePolynomial, orders: list[list[int]]) -> CodePolynomial:
-        """Rename index j of block b to orders[b][j]."""
-        new_code: dict[int, int] = {}
-        out: CodePolynomial = {}
-        for monomial, c in polynomial.items():
-            key = []
-            for code in monomial:
-                if code not in new_code:
-                    label = decode(code, self.degrees)
-                    new_code[code] = encode(
-                        tuple(
-                            tuple(sorted(order[i] for i in block))
-                            for block, order in zip(label, orders, strict=True)
-                        )
-                    )
-                key.append(new_code[code])
-            out[tuple(sorted(key))] = c
-        first = min(out)
-        return out if out[first] > 0 else {key: -c for key, c in out.items()}
+        return [permuted(f, self.degrees, orders) for f in basis]
 
     def weights(self) -> Iterator[Weight]:
         """All weights of the module, the highest first, lexicographically decreasing."""

@@ -96,7 +96,7 @@ def monomial_norms(degrees: tuple[int, ...], rows: Codes) -> IntMatrix:
     table = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
     for code in codes:
         table[code] = norm(decode(int(code), degrees))
-    out = table[rows].prod(axis=1)
+    out: IntMatrix = table[rows].prod(axis=1)
     # Rows are sorted: the length of the current run of equal codes multiplies to the factorial.
     run = np.ones(len(rows), dtype=np.int64)
     for i in range(1, rows.shape[1]):

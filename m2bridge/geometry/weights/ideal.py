@@ -22,16 +22,30 @@ from itertools import pairwise
 from math import prod
 
 import numpy as np
-from flint import fmpz_mat
 
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.weights.highest import HighestWeightSpace, Shape, highest_weight_space
-from m2bridge.geometry.weights.linear import IntMatrix, as_integers, exact_nullspace, primitive
+from m2bridge.geometry.weights.linear import (
+    IntMatrix,
+    as_integers,
+    exact_nullspace,
+    primitive,
+    to_flint,
+)
 from m2bridge.geometry.weights.maps import EquivariantMap
 from m2bridge.geometry.weights.partitions import multiplicities, schur_dimension, strip
 from m2bridge.geometry.weights.space import Codes, encode, labels, monomials, row_keys, weight_of
 
-__all__ = ["Block", "Degree", "Progress", "WeightIdeal", "ideal_up_to_degree"]
+__all__ = [
+    "Block",
+    "Degree",
+    "Progress",
+    "WeightIdeal",
+    "ideal_up_to_degree",
+    "next_degree",
+    "product_pairings",
+    "product_sources",
+]
 
 logger = logging.getLogger("m2bridge.geometry.weights")
 
@@ -129,10 +143,16 @@ class _Task:
     limit: int
 
 
-def _sources(map_: EquivariantMap, shape: Shape, below: Vectors) -> Iterator[tuple[int, Shape]]:
-    """(coordinate code, weight) with weight dominant, in ``below``, and code * weight = shape."""
+def product_sources(
+    degrees: tuple[int, ...], shape: Shape, below: Vectors
+) -> tuple[tuple[int, Shape, IntMatrix], ...]:
+    """All (coordinate code, weight, vectors) with weight in ``below`` and code * weight = shape."""
+    return tuple((code, mu, below[mu]) for code, mu in _sources(degrees, shape, below))
+
+
+def _sources(degrees: tuple[int, ...], shape: Shape, below: Vectors) -> Iterator[tuple[int, Shape]]:
     dims = tuple(len(p) for p in shape)
-    for label in labels(map_.degrees, dims):
+    for label in labels(degrees, dims):
         difference = []
         for block, part in zip(weight_of(label, dims), shape, strict=True):
             row = tuple(p - w for p, w in zip(part, block, strict=True))
@@ -145,15 +165,25 @@ def _sources(map_: EquivariantMap, shape: Shape, below: Vectors) -> Iterator[tup
                 yield encode(label), source
 
 
-def _product_pairings(space: HighestWeightSpace, task: _Task) -> IntMatrix:
-    """Pairings of coordinate * (vectors of I_{D-1}) with the highest-weight vectors: (N, ring)."""
-    if not task.below:
-        return np.zeros((0, task.ring), dtype=object)
+def product_pairings(
+    space: HighestWeightSpace, below: tuple[tuple[int, Shape, IntMatrix], ...]
+) -> IntMatrix:
+    """Pairings of coordinate * (vectors of degree D - 1) with the highest-weight vectors.
+
+    Args:
+        space: the highest-weight vectors of degree D, m of them.
+        below: (coordinate code, shape, highest-weight vectors of that shape).
+
+    Returns:
+        (N, m) integers, one row for each product.
+    """
+    if not below:
+        return np.zeros((0, space.vectors.shape[1]), dtype=object)
     keys = row_keys(space.monomials)
     order = np.argsort(keys)
     weighted = space.vectors.astype(object) * space.norms.astype(object)[:, None]
     out: list[IntMatrix] = []
-    for code, shape, vectors in task.below:
+    for code, shape, vectors in below:
         rows = monomials(space.degrees, shape)
         product: Codes = np.sort(
             np.hstack([rows, np.full((len(rows), 1), code, dtype=np.int32)]), axis=1
@@ -163,21 +193,17 @@ def _product_pairings(space: HighestWeightSpace, task: _Task) -> IntMatrix:
     return np.vstack(out)
 
 
-def _to_flint(array: IntMatrix) -> fmpz_mat:
-    return fmpz_mat(array.shape[0], array.shape[1], [int(x) for x in array.ravel()])
-
-
 def _candidates(space: HighestWeightSpace, map_: EquivariantMap, count: int) -> IntMatrix:
     """Highest-weight vectors that vanish at ``count`` integer points of the image: (n, k)."""
     n, m = space.vectors.shape
     rng = np.random.default_rng(count)
     points = rng.integers(-_BOX, _BOX + 1, (count, map_.parameters))
     values = map_.evaluate(space.monomials, points)
-    kernel = exact_nullspace(_to_flint(values) * _to_flint(space.vectors))
+    kernel = exact_nullspace(to_flint(values) * to_flint(space.vectors))
     if not kernel:
         return np.zeros((n, 0), dtype=np.int64)
     combined = space.vectors.astype(object) @ as_integers(kernel, (len(kernel), m)).T.astype(object)
-    short = _to_flint(combined.T).lll()
+    short = to_flint(combined.T).lll()
     rows = [primitive([int(short[i, j]) for j in range(n)]) for i in range(len(kernel))]
     rows.sort(key=lambda row: (sum(1 for x in row if x), sum(map(abs, row)), row))
     return as_integers(rows, (len(rows), n)).T
@@ -187,12 +213,12 @@ def _extend(old: IntMatrix, pairings: IntMatrix, wanted: int) -> list[int]:
     """Which candidates extend the old ones to a space of dimension ``wanted``, chosen greedily."""
     chosen: list[int] = []
     current = old
-    rank = _to_flint(current).rank() if len(current) else 0
+    rank = to_flint(current).rank() if len(current) else 0
     for i, row in enumerate(pairings):
         if rank == wanted:
             break
         longer = np.vstack([current, row[None, :]])
-        if _to_flint(longer).rank() > rank:
+        if to_flint(longer).rank() > rank:
             chosen.append(i)
             current = longer
             rank += 1
@@ -219,8 +245,8 @@ def _solve(task: _Task) -> Block:
             f"{task.ring} highest-weight vectors of weight {task.shape} were due, "
             f"{space.vectors.shape[1]} found"
         )
-    old = _product_pairings(space, task)
-    old_rank = int(_to_flint(old).rank()) if len(old) else 0
+    old = product_pairings(space, task.below)
+    old_rank = int(to_flint(old).rank()) if len(old) else 0
     weighted = space.vectors.astype(object) * space.norms.astype(object)[:, None]
     nothing = np.zeros((len(space.monomials), 0), dtype=np.int64)
     count = task.ring + _EXTRA_POINTS
@@ -246,7 +272,7 @@ def _solve(task: _Task) -> Block:
 def _tasks(map_: EquivariantMap, degree: int, below: Vectors, limit: int) -> list[_Task]:
     out = []
     for shape, ring in multiplicities(map_.degrees, degree, map_.dims).items():
-        sources = tuple((code, mu, below[mu]) for code, mu in _sources(map_, shape, below))
+        sources = product_sources(map_.degrees, shape, below)
         out.append(_Task(map_, shape, ring, sources, limit))
     return out
 

@@ -16,10 +16,12 @@ from m2bridge.errors import VerificationError
 __all__ = [
     "IntMatrix",
     "SparseMatrix",
+    "as_integers",
     "exact_nullspace",
     "primitive",
     "rational",
     "sparse_nullspace",
+    "to_flint",
 ]
 
 IntMatrix = npt.NDArray[Any]
@@ -198,6 +200,11 @@ def _dense_nullspace(matrix: SparseMatrix, nullity: int) -> IntMatrix:
             f"expected a kernel of dimension {nullity}, found dimension {len(basis)}"
         )
     return as_integers(basis, (nullity, matrix.shape[1])).T
+
+
+def to_flint(array: IntMatrix) -> fmpz_mat:
+    """A two-dimensional integer array as a flint matrix."""
+    return fmpz_mat(array.shape[0], array.shape[1], [int(x) for x in array.ravel()])
 
 
 def exact_nullspace(matrix: fmpz_mat) -> list[list[int]]:

@@ -246,13 +246,13 @@ def stratum_map(
     start = d * rank_va
     P = _variables(rank_v, d_out, start)
     S = _variables(rank_a, d, start + rank_v * d_out)
-    zero: list[list[Linear]] = [[()] * d for _ in range(d)]
-    V = (
-        [[()] * d for _ in range(d_out)]
-        if rank_v == 0
-        else _transpose(_matrix_product([row[:rank_v] for row in L], P))
-    )
-    A = zero if rank_a == 0 else _matrix_product([row[rank_va - rank_a :] for row in L], S)
+    zero: Linear = ()
+    V = [[zero] * d for _ in range(d_out)]
+    A = [[zero] * d for _ in range(d)]
+    if rank_v:
+        V = _transpose(_matrix_product([row[:rank_v] for row in L], P))
+    if rank_a:
+        A = _matrix_product([row[rank_va - rank_a :] for row in L], S)
     count = start + rank_v * d_out + rank_a * d
     name = f"stratum {(rank_v, rank_a, rank_va)} of (d={d}, d_out={d_out}, t={t})"
     return bilinear_map(V, A, t, count, name)
