@@ -21,6 +21,7 @@ __all__ = [
     "closure_degree",
     "determinantal_degree",
     "layer_degree",
+    "localised_degree",
     "segre_degree",
     "symmetric_closure_degree",
     "symmetric_determinantal_degree",
@@ -90,11 +91,26 @@ def _grassmannian_sums(space: tuple[int, ...], size: int, copies: int, top: int)
     return sums
 
 
-@lru_cache(maxsize=1024)
 def closure_degree(d: int, d_out: int, kind: tuple[int, int, int]) -> int | None:
-    """Degree of the closure of a rank type, t >= 2; None when d > 10 (not computed)."""
-    if d > LARGEST_D:
-        return None
+    """Degree of the closure of a rank type, t >= 2.
+
+    By a product formula for types (1, 1, *) and for those of all V with all A of one rank, else
+    by localisation; None for d > 10 without a product formula.
+    """
+    v, r, joint = kind
+    n = d - 1
+    if kind == (1, 1, 1):
+        return segre_degree([(d_out - 1, 1), (n, 2**n), (n, 1)])
+    if kind == (1, 1, 2):
+        return segre_degree([(d_out - 1, 1), (2 * n, comb(2 * n, n) // 2), (n, 1)])
+    if v == min(d, d_out) and joint == min(d, v + r):
+        return layer_degree(d, d_out, r)
+    return None if d > LARGEST_D else localised_degree(d, d_out, kind)
+
+
+@lru_cache(maxsize=1024)
+def localised_degree(d: int, d_out: int, kind: tuple[int, int, int]) -> int:
+    """The degree of the closure of a rank type, t >= 2, as a sum over coordinate flags."""
     v, r, joint = kind
     base = joint * (d - joint) + v * (joint - v) + r * (joint - r)
     total = base + v * d_out + r * d - 2

@@ -30,14 +30,13 @@ Terms = tuple[tuple[int, tuple[int, ...]], ...]
 
 
 def closure_map(stratum: Stratum) -> EquivariantMap:
-    """A parametrization of the closure of a stratum (not for the zero function).
-
-    Raises:
-        ValueError: for the zero function.
-    """
-    if stratum.is_origin:
-        raise ValueError("the zero function alone has no parametrization; its equations are T = 0")
+    """A parametrization of the closure of a stratum; constant for the zero function."""
     layer = stratum.layer
+    if stratum.is_origin:
+        degrees, dims = ((1, 2, 1), (layer.d_out, layer.d, layer.d))
+        if layer.t == 1:
+            return EquivariantMap((1, 3), dims[:2], 1, ((),) * layer.ambient_dimension, "zero")
+        return EquivariantMap(degrees, dims, 1, ((),) * layer.ambient_dimension, "zero")
     if isinstance(stratum, RankStratum):
         return stratum_map(layer.d, layer.d_out, *stratum.type, layer.t)
     assert isinstance(stratum, SymmetricStratum)
