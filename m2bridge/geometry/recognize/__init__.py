@@ -71,10 +71,8 @@ def _recognize_point(layer: Layer, reading: Reading) -> Recognition:
     real = sorted((p for p in preimages if p.real), key=_simplicity)
     rank_v = rank_a = None
     if preimages:
-        # Ranks are the same on the whole fibre, and rational matrices are the easiest to ask.
-        easiest = min(preimages, key=_simplicity)
         rank_v = _rank_of_v(point)
-        rank_a = None if layer.t == 1 else _rank_of_a(easiest)
+        rank_a = None if layer.t == 1 else preimages[0].rank
     if not real:
         assert failure is not None
         return Recognition(
@@ -135,11 +133,6 @@ def _rank_of_v(point: Point) -> int:
     for c, value in zip(point.layer.coordinates, point.values, strict=True):
         rows.setdefault(c.output, []).append(value)
     return int(flint.fmpq_mat(list(rows.values())).rank())
-
-
-def _rank_of_a(preimage: Preimage) -> int:
-    """Rank of A = K^T Q, whose Q has independent rows besides zero ones (see `tensor`)."""
-    return sum(1 for i in range(preimage.Q.rows) if any(preimage.Q.row(i)))
 
 
 def _success(preimages: list[Preimage], chosen: Preimage, layer: Layer) -> str:

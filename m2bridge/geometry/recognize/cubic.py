@@ -10,6 +10,7 @@ page, "One layer, t = 1".)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -56,21 +57,22 @@ def preimages_of_cubics(point: Point) -> Answer:
     return _of_one_cubic(point, column, common)
 
 
+@dataclass(frozen=True)
 class _Candidate:
-    """One (V, s): the splitting of s, or the rank condition that fails over the complexes."""
+    """One (V, s): a splitting of s, or the rank condition that fails over the complex numbers.
 
-    def __init__(
-        self,
-        V: list[list[sympy.Expr]],
-        splitting: Splitting | None,
-        field: str,
-        real: bool,
-        multiplicity: int,
-        failure: Failure | None,
-        smallest: bool | None = True,
-    ) -> None:
-        self.V, self.splitting, self.field, self.real = V, splitting, field, real
-        self.multiplicity, self.failure, self.smallest = multiplicity, failure, smallest
+    ``failure`` is set where there is no splitting, and where there is none over the reals.
+    """
+
+    V: list[list[sympy.Expr]]
+    splitting: Splitting | None
+    rank: int
+    signature: tuple[int, int] | None = None
+    field: str = ""
+    real: bool = False
+    multiplicity: int = 1
+    failure: Failure | None = None
+    smallest: bool | None = True
 
     def preimage(self, point: Point) -> Preimage:
         assert self.splitting is not None
@@ -82,6 +84,8 @@ class _Candidate:
             field=self.field,
             real=self.real,
             multiplicity=self.multiplicity,
+            rank=self.rank,
+            signature=self.signature,
             smallest_field=self.smallest,
         )
 
@@ -113,15 +117,16 @@ def _rational_candidate(
     splitting = split(diagonal, layer.a)
     if splitting is None:
         failure = rank_failure(point, S, 2 * layer.a + 1, f"s(w) = {s}", None)
-        return _Candidate(V, None, "", False, multiplicity, failure)
-    unreal = None if splitting.real else _signature_failure(diagonal, str(s), layer.a)
+        return _Candidate(V, None, len(diagonal), failure=failure)
     return _Candidate(
         V,
         splitting,
+        len(diagonal),
+        signature(diagonal),
         field_name(splitting.radicands),
         splitting.real,
         multiplicity,
-        unreal,
+        None if splitting.real else _signature_failure(diagonal, str(s), layer.a),
         splitting.smallest,
     )
 
@@ -189,10 +194,11 @@ def _conjugate_candidates(
         _Candidate(
             _outer(u, pair[k]),
             Splitting((other,), (pair[1 - k],), splitting.radicands),
+            2,
+            (1, 1) if splitting.real else None,
             field_name(splitting.radicands),
             splitting.real,
-            1,
-            failure,
+            failure=failure,
         )
         for k in (0, 1)
     ]
@@ -202,28 +208,29 @@ def _conjugate_candidates(
 
 
 def _irreducible(point: Point, u: list[sympy.Expr], cubic: Any) -> Answer:
-    form = norm_form(point, cubic)
-    if form is None:
+    norm = norm_form(point, cubic)
+    if norm is None:
         failure = Failure(
             "equation",
             f"T = u (x) C with the cubic C(w) = {cubic}, which has no linear factor over the "
             "complex numbers: it is irreducible over QQ and not the norm of a linear form",
         )
         return [], failure
-    totally_real = form.real_roots == 3
-    polynomial = form.polynomial.as_expr()
+    totally_real = norm.real_roots == 3
+    polynomial = norm.polynomial.as_expr()
     candidates = []
     for k in range(3):
         others = [j for j in range(3) if j != k]
-        V = _outer(u, form.factor(k))
+        V = _outer(u, norm.factor(k))
         if not totally_real and k == 0 and point.layer.a >= 2:
-            splitting, real, field = _sum_of_squares(form), True, f"QQ(root of {polynomial})"
+            splitting, real, field = _sum_of_squares(norm), True, f"QQ(root of {polynomial})"
         else:
-            left = tuple(to_sympy(form.scale) * x for x in form.factor(others[0]))
-            splitting = Splitting((left,), (form.factor(others[1]),), ())
+            left = tuple(to_sympy(norm.scale) * x for x in norm.factor(others[0]))
+            splitting = Splitting((left,), (norm.factor(others[1]),), ())
             real, field = totally_real, f"the splitting field of {polynomial}"
-        unreal = None if real else _norm_failure(form, k, point.layer.a)
-        candidates.append(_Candidate(V, splitting, field, real, 1, unreal, None))
+        unreal = None if real else _norm_failure(norm, k, point.layer.a)
+        form = (1, 1) if totally_real else ((2, 0) if k == 0 else None)
+        candidates.append(_Candidate(V, splitting, 2, form, field, real, 1, unreal, None))
     return _summed_up(point, candidates)
 
 

@@ -48,6 +48,8 @@ class Preimage:
         real: whether real weights exist here, and then these are real.
         multiplicity: the length of the fibre of (V, A) -> function at this point, modulo scaling;
             1 means reduced (docs, theory page: theorem 2 and "One layer, t = 1").
+        rank: the rank of A (t >= 2) or of sym(A) (t = 1).
+        signature: of sym(A), t = 1, where V and sym(A) are real up to scaling; else None.
         smallest_field: True when no smaller field has such weights, None when undecided.
     """
 
@@ -57,6 +59,8 @@ class Preimage:
     field: str
     real: bool
     multiplicity: int
+    rank: int
+    signature: tuple[int, int] | None = None
     smallest_field: bool | None = True
 
     @property

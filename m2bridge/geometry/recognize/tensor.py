@@ -106,6 +106,7 @@ def rational_preimage(point: Point, V: Rows, A: Rows, multiplicity: int) -> Prei
         field="QQ",
         real=True,
         multiplicity=multiplicity,
+        rank=len(pivots),
     )
 
 
@@ -191,6 +192,7 @@ def _rank_one_preimage(
         field=field_name(radicands),
         real=all(m > 0 for m in radicands),
         multiplicity=multiplicity,
+        rank=1,
     )
 
 
