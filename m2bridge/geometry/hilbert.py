@@ -150,7 +150,7 @@ def hilbert_series(layer: Layer) -> HilbertSeries | None:
     From D = 4 on the function is a polynomial of degree dimension - 1 (D = 1 for d = 2), so the
     numerator ends at degree dimension + 3.
     """
-    if hilbert_function(layer, 0) is None:
+    if hilbert_function(layer, 1) is None:
         return None
     dimension = image_dimension(layer)
     length = dimension + 4

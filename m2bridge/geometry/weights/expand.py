@@ -183,6 +183,17 @@ def _compositions(total: int, parts: int, largest: int) -> Iterator[tuple[int, .
             yield (first, *rest)
 
 
+def _check_highest(degrees: tuple[int, ...], dims: tuple[int, ...], top: CodePolynomial) -> None:
+    """Every simple raising operator must kill ``top``."""
+    for block, n in enumerate(dims):
+        for k in range(n - 1):
+            if derive(top, step_table(degrees, dims, block, k, -1)):
+                raise VerificationError(
+                    f"not a highest-weight vector: raising index {k + 1} of block {block} "
+                    "does not give zero"
+                )
+
+
 def irreducible_basis(
     degrees: tuple[int, ...], dims: tuple[int, ...], shape: Shape, top: CodePolynomial
 ) -> list[IntegerPolynomial]:
@@ -198,8 +209,10 @@ def irreducible_basis(
         Primitive integer polynomials in codes, ordered by weight, highest first.
 
     Raises:
-        VerificationError: the number of them is not Weyl's dimension.
+        VerificationError: ``top`` is no highest-weight vector, or the number of polynomials is not
+            Weyl's dimension.
     """
+    _check_highest(degrees, dims, top)
     module = _Module(degrees, dims, shape, top)
     out: list[IntegerPolynomial] = []
     for weight in module.weights():
