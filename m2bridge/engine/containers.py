@@ -171,6 +171,7 @@ class ContainerClient:
             "--network=none",
             "--read-only",
             "--tmpfs=/tmp:size=256m,mode=1777",
+            "--workdir=/tmp",
             "--cap-drop=ALL",
             "--security-opt=no-new-privileges",
             f"--user={_NOBODY}",

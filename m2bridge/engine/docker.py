@@ -16,12 +16,15 @@ import os
 import select
 import subprocess
 import time
+import weakref
 from pathlib import Path
 
 from m2bridge.engine.channel import Exit, Limits
 from m2bridge.engine.containers import ContainerClient, Guard, find_client
+from m2bridge.engine.local import serve_command
 from m2bridge.engine.pins import PINNED
 from m2bridge.errors import DockerError
+from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
 __all__ = ["DEFAULT_IMAGE", "DockerEngine"]
 
@@ -30,12 +33,8 @@ _VERSION_LABEL = "m2bridge.m2-version"
 
 # In the container: the first bytes of standard input are the bridge, the rest are frames. M2 gets
 # the frames on descriptors of its own, as in the local engine; what it prints goes to standard
-# error, and its standard input is empty.
-_SHELL = (
-    'head -c "$1" > /tmp/M2Bridge.m2 && exec M2 -q --silent --no-readline --no-debug --no-tty'
-    ' -e "$2" 3<&0 4>&1 0</dev/null 1>&2'
-)
-_SERVE = 'needsPackage("M2Bridge", FileName => "/tmp/M2Bridge.m2"); bridgeServe(3, 4)'
+# error, and its standard input is empty. /tmp is the working folder, where M2 looks first.
+_SHELL = 'head -c "$1" > M2Bridge.m2 && shift && exec "$@" 3<&0 4>&1 0</dev/null 1>&2'
 
 # M2 has about 7 threads, and its libraries some for each processor.
 _PROCESSES = 128
@@ -117,13 +116,13 @@ class DockerChannel:
     folder: str | None = None  # no files are shared
 
     def __init__(self, client: ContainerClient, image: str, memory: int) -> None:
-        source = _bridge_source()
+        source = (SCRIPTS_FOLDER / "M2Bridge.m2").read_bytes()
         self.name = client.new_name()
         self._client = client
         self._exit: Exit | None = None
         self._received = bytearray()
         self._transcript = bytearray()
-        command = ["sh", "-c", _SHELL, "sh", str(len(source)), _SERVE]
+        command = ["sh", "-c", _SHELL, "sh", str(len(source)), *serve_command("M2", 3, 4)]
         self._guard = Guard(client, self.name)
         try:
             self._process = subprocess.Popen(
@@ -144,6 +143,9 @@ class DockerChannel:
         self._err: int | None = self._process.stderr.fileno()
         for descriptor in (self._in, self._out, self._err):
             os.set_blocking(descriptor, False)
+        self._finalizer = weakref.finalize(
+            self, _abandon, client, self.name, self._process, self._guard
+        )
         self._greeting = source
 
     def await_first_words(self, deadline: float) -> None:
@@ -210,13 +212,8 @@ class DockerChannel:
         try:
             self._exit = self._end(grace_seconds)
         finally:
-            if self._process.poll() is None:
-                self._process.kill()
-            self._process.wait()
-            for stream in (self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    stream.close()
-            self._guard.release()
+            self._finalizer.detach()
+            _close(self._process, self._guard)
         return self._exit
 
     def _end(self, grace_seconds: float) -> Exit:
@@ -289,6 +286,27 @@ class DockerChannel:
         return self._transcript.decode("utf-8", "replace")
 
 
+def _close(process: subprocess.Popen[bytes], guard: Guard) -> None:
+    """Ends the client, closes its streams, sends the guard home."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
+    guard.release()
+
+
+def _abandon(
+    client: ContainerClient, name: str, process: subprocess.Popen[bytes], guard: Guard
+) -> None:
+    """What is done for a channel that nobody ended."""
+    with contextlib.suppress(DockerError):
+        client.remove(name)
+    _close(process, guard)
+
+
 def _as_signal(exit_code: int) -> int:
     """A shell's 128 + n, for "ended by signal n", as minus n."""
     return 128 - exit_code if exit_code > 128 else exit_code
@@ -297,11 +315,3 @@ def _as_signal(exit_code: int) -> int:
 def _default_memory() -> int:
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return int(pages * _MEMORY_SHARE)
-
-
-def _bridge_source() -> bytes:
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package, package.parent):
-        if (path := folder / "m2scripts" / "M2Bridge.m2").is_file():
-            return path.read_bytes()
-    raise DockerError("M2Bridge.m2 is missing")
