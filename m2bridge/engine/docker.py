@@ -43,6 +43,7 @@ _MEMORY_SHARE = 0.75
 _CLIENT_FAILED = (125, 126, 127)  # docker's own statuses: the container was not started
 _SETTLE_SECONDS = 10.0
 _TRANSCRIPT_BYTES = 65536
+_CHUNK = 1 << 20
 
 
 class DockerEngine:
@@ -143,6 +144,11 @@ class DockerChannel:
         self._err: int | None = self._process.stderr.fileno()
         for descriptor in (self._in, self._out, self._err):
             os.set_blocking(descriptor, False)
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(self._out, select.POLLIN)
+        self._writable.register(self._in, select.POLLOUT)
+        for poll in (self._readable, self._writable):
+            poll.register(self._err, select.POLLIN)
         self._finalizer = weakref.finalize(
             self, _abandon, client, self.name, self._process, self._guard
         )
@@ -174,11 +180,10 @@ class DockerChannel:
         """Sends all bytes. Raises EOFError or TimeoutError."""
         rest = memoryview(data)
         while rest:
-            self._wait(self._in, select.POLLOUT, deadline)
             try:
-                rest = rest[os.write(self._in, rest) :]
+                rest = rest[os.write(self._in, rest[:_CHUNK]) :]
             except BlockingIOError:
-                continue
+                self._wait(self._writable, self._in, deadline)
             except BrokenPipeError:
                 raise EOFError("the container is gone") from None
 
@@ -192,9 +197,9 @@ class DockerChannel:
     def _await(self, size: int, deadline: float | None) -> None:
         """Waits until so many bytes have come."""
         while len(self._received) < size:
-            self._wait(self._out, select.POLLIN, deadline)
+            self._wait(self._readable, self._out, deadline)
             with contextlib.suppress(BlockingIOError):
-                chunk = os.read(self._out, 1 << 20)
+                chunk = os.read(self._out, _CHUNK)
                 if not chunk:
                     raise EOFError("the container has ended")
                 self._received += chunk
@@ -255,18 +260,14 @@ class DockerChannel:
         self._received += chunk
         return not chunk
 
-    def _wait(self, descriptor: int, event: int, deadline: float | None) -> None:
+    def _wait(self, poll: select.poll, descriptor: int, deadline: float | None) -> None:
         """Waits until a descriptor is ready, and meanwhile takes in what M2 prints."""
         while True:
-            poll = select.poll()
-            poll.register(descriptor, event)
-            if self._err is not None:
-                poll.register(self._err, select.POLLIN)
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            ready = dict(poll.poll(None if left is None else left * 1000))
-            if self._err in ready:
+            ready = poll.poll(None if left is None else left * 1000)
+            if any(one != descriptor for one, _ in ready):
                 self._drain()
-            if descriptor in ready:
+            if any(one == descriptor for one, _ in ready):
                 return
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeoutError("Macaulay2 in the container did not answer in time")
@@ -279,6 +280,8 @@ class DockerChannel:
             except BlockingIOError:
                 break
             if not chunk:
+                for poll in (self._readable, self._writable):
+                    poll.unregister(self._err)
                 self._err = None
             self._transcript = (self._transcript + chunk)[-_TRANSCRIPT_BYTES:]
 
