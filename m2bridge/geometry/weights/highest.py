@@ -21,6 +21,7 @@ from m2bridge.geometry.weights.space import (
     encode,
     monomials,
     norm,
+    numbered,
     raised,
     row_keys,
 )
@@ -53,8 +54,8 @@ class HighestWeightSpace:
 def _code_table(degrees: tuple[int, ...], shape: Shape, block: int, k: int) -> IntMatrix:
     """For every code: (coefficient, raised code), coefficient 0 where the operator kills it."""
     table = np.zeros((BASE ** sum(degrees), 2), dtype=np.int64)
-    for code in np.unique(monomials(degrees, shape)):
-        image = raised(decode(int(code), degrees), block, k)
+    for code in sorted(set(monomials(degrees, shape).ravel().tolist())):
+        image = raised(decode(code, degrees), block, k)
         if image is not None:
             table[code] = image[0], encode(image[1])
     return table
@@ -80,9 +81,9 @@ def _raising_matrix(degrees: tuple[int, ...], shape: Shape, limit: int) -> Spars
                 images.append(np.sort(image, axis=1))
                 columns.append(hit)
                 values.append(coefficient[hit])
-            unique, index = np.unique(row_keys(np.vstack(images)), return_inverse=True)
-            parts.append((index.ravel() + height, np.concatenate(columns), np.concatenate(values)))
-            height += len(unique)
+            index, different = numbered(row_keys(np.vstack(images)))
+            parts.append((index + height, np.concatenate(columns), np.concatenate(values)))
+            height += different
     if not parts:
         none = np.zeros(0, dtype=np.int64)
         return SparseMatrix((0, n), none, none, none)
@@ -92,10 +93,9 @@ def _raising_matrix(degrees: tuple[int, ...], shape: Shape, limit: int) -> Spars
 
 def monomial_norms(degrees: tuple[int, ...], rows: Codes) -> IntMatrix:
     """Square norms of monomials: product over their variables of m! norm^m, m the exponent."""
-    codes = np.unique(rows)
-    table = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
-    for code in codes:
-        table[code] = norm(decode(int(code), degrees))
+    table = np.zeros(int(rows.max(initial=0)) + 1, dtype=np.int64)
+    for code in set(rows.ravel().tolist()):
+        table[code] = norm(decode(code, degrees))
     out: IntMatrix = table[rows].prod(axis=1)
     # Rows are sorted: the length of the current run of equal codes multiplies to the factorial.
     run = np.ones(len(rows), dtype=np.int64)

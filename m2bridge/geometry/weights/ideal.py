@@ -20,6 +20,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
+from random import Random
 
 import numpy as np
 
@@ -196,8 +197,9 @@ def product_pairings(
 def _candidates(space: HighestWeightSpace, map_: EquivariantMap, count: int) -> IntMatrix:
     """Highest-weight vectors that vanish at ``count`` integer points of the image: (n, k)."""
     n, m = space.vectors.shape
-    rng = np.random.default_rng(count)
-    points = rng.integers(-_BOX, _BOX + 1, (count, map_.parameters))
+    rng = Random(count)
+    entries = rng.choices(range(-_BOX, _BOX + 1), k=count * map_.parameters)
+    points = np.array(entries).reshape(count, map_.parameters)
     values = map_.evaluate(space.monomials, points)
     kernel = exact_nullspace(to_flint(values) * to_flint(space.vectors))
     if not kernel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from math import gcd, isqrt
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -97,10 +98,10 @@ def _folded(matrix: SparseMatrix, p: int, seed: int) -> nmod_mat:
     if n_rows <= height:
         np.add.at(dense, (matrix.rows, matrix.columns), matrix.values)
     else:
-        rng = np.random.default_rng(seed)
+        rng = Random(seed)
         for _ in range(_COPIES):
-            goal = rng.integers(0, height, n_rows)
-            factor = rng.integers(1, 1 << 16, n_rows)
+            goal = np.array(rng.choices(range(height), k=n_rows))
+            factor = np.array(rng.choices(range(1, 1 << 16), k=n_rows))
             values = matrix.values * factor[matrix.rows]
             np.add.at(dense, (goal[matrix.rows], matrix.columns), values)
     return nmod_mat(dense.shape[0], n, (dense % p).ravel().tolist(), p)

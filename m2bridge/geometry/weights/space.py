@@ -33,6 +33,7 @@ __all__ = [
     "labels",
     "monomials",
     "norm",
+    "numbered",
     "raised",
     "row_keys",
     "weight_of",
@@ -119,55 +120,81 @@ def raised(label: Label, block: int, k: int, step: int = -1) -> tuple[int, Label
     return indices.count(goal) + 1, (*label[:block], new, *label[block + 1 :])
 
 
+_Sparse = tuple[tuple[int, int], ...]
+
+
 @lru_cache(maxsize=4096)
-def _coordinates(degrees: tuple[int, ...], dims: tuple[int, ...]) -> tuple[tuple[int, Weight], ...]:
-    return tuple((encode(x), weight_of(x, dims)) for x in labels(degrees, dims))
+def _coordinates(
+    degrees: tuple[int, ...], dims: tuple[int, ...]
+) -> tuple[tuple[tuple[int, _Sparse], ...], ...]:
+    """By first index: code and sparse flat weight (position, exponent) of the coordinates."""
+    out: list[list[tuple[int, _Sparse]]] = [[] for _ in range(dims[0])]
+    for label in labels(degrees, dims):
+        flat = [e for row in weight_of(label, dims) for e in row]
+        sparse = tuple((i, e) for i, e in enumerate(flat) if e)
+        out[label[0][0]].append((encode(label), sparse))
+    return tuple(tuple(part) for part in out)
 
 
-def _minus(a: Weight, b: Weight) -> Weight | None:
-    """a - b, or None when an entry would be negative."""
-    out = []
-    for x, y in zip(a, b, strict=True):
-        row = tuple(p - q for p, q in zip(x, y, strict=True))
-        if min(row) < 0:
-            return None
-        out.append(row)
-    return tuple(out)
-
-
-@lru_cache(maxsize=20_000)
 def monomials(degrees: tuple[int, ...], weight: Weight, limit: int = 1 << 40) -> Codes:
     """All monomials of one weight: (n, D) increasing codes, the rows in lexicographic order.
 
     Raises:
         SizeLimitError: there are more than ``limit`` of them.
     """
+    dims = tuple(len(block) for block in weight)
+    flat = tuple(e for block in weight for e in block)
     degree = sum(weight[0]) // degrees[0]
     if degree == 0:
         return np.zeros((1, 0), dtype=np.int32)
-    dims = tuple(len(block) for block in weight)
+    rows = _flat_monomials(degrees, dims, flat, degree, limit)
+    if len(rows) > limit:
+        raise SizeLimitError(_too_large(weight, limit))
+    return rows
+
+
+def _too_large(weight: object, limit: int) -> str:
+    return (
+        f"the weight space {weight} has more than {limit} monomials; "
+        "raise the limit with max_weight_space"
+    )
+
+
+@lru_cache(maxsize=20_000)
+def _flat_monomials(
+    degrees: tuple[int, ...],
+    dims: tuple[int, ...],
+    weight: tuple[int, ...],
+    degree: int,
+    limit: int,
+) -> Codes:
+    """The same for a flat weight. The first code of a row has the smallest first index of all."""
+    first = next(i for i, e in enumerate(weight) if e)
     parts: list[Codes] = []
     size = 0
-    for code, w in _coordinates(degrees, dims):
-        rest_weight = _minus(weight, w)
-        if rest_weight is None:
+    for code, sparse in _coordinates(degrees, dims)[first]:
+        if any(weight[i] < e for i, e in sparse):
             continue
-        rest = monomials(degrees, rest_weight, limit)
-        if degree > 1:
-            rest = rest[rest[:, 0] >= code]
+        if degree == 1:
+            # Of degree one, only this coordinate has the weight.
+            return np.array([[code]], dtype=np.int32)
+        remaining = list(weight)
+        for i, e in sparse:
+            remaining[i] -= e
+        rest = _flat_monomials(degrees, dims, tuple(remaining), degree - 1, limit)
+        rest = rest[np.searchsorted(rest[:, 0], code) :]
         if not len(rest):
             continue
         size += len(rest)
         if size > limit:
-            raise SizeLimitError(
-                f"the weight space {weight} has more than {limit} monomials; "
-                "raise the limit with max_weight_space"
-            )
-        first = np.full((len(rest), 1), code, dtype=np.int32)
-        parts.append(np.hstack([first, rest]))
+            raise SizeLimitError(_too_large(weight, limit))
+        part = np.empty((len(rest), degree), dtype=np.int32)
+        part[:, 0] = code
+        part[:, 1:] = rest
+        parts.append(part)
     if not parts:
         return np.zeros((0, degree), dtype=np.int32)
-    return np.vstack(parts)
+    return np.concatenate(parts)
 
 
 def row_keys(rows: Codes) -> npt.NDArray[Any]:
@@ -176,3 +203,15 @@ def row_keys(rows: Codes) -> npt.NDArray[Any]:
     if rows.shape[1] == 0:
         return np.zeros(len(rows), dtype="V4")
     return rows.view(np.dtype((np.void, 4 * rows.shape[1]))).ravel()
+
+
+def numbered(keys: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
+    """Number equal keys equally, 0, 1, ...: (the number of each key, how many there are)."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    new = np.ones(len(keys), dtype=np.int64)
+    new[1:] = ordered[1:] != ordered[:-1]
+    numbers = np.cumsum(new) - 1
+    out = np.empty(len(keys), dtype=np.int64)
+    out[order] = numbers
+    return out, int(new.sum())

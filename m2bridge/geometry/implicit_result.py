@@ -1,0 +1,196 @@
+"""The answer of ``implicit_ideal``: equations with their modules and certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import comb, prod
+from typing import TYPE_CHECKING, Any
+
+import sympy
+
+from m2bridge.errors import VerificationError
+from m2bridge.geometry.completeness import Verdict, check_hilbert_function
+from m2bridge.geometry.generators import (
+    Generators,
+    module_sources,
+    sparse_from_poly,
+    to_poly,
+)
+from m2bridge.geometry.hilbert import hilbert_function, image_degree, image_dimension
+from m2bridge.geometry.weights import WeightIdeal, layer_map
+from m2bridge.geometry.weights.highest import Shape
+from m2bridge.geometry.weights.maps import IntegerPolynomial
+from m2bridge.geometry.weights.partitions import Partition, schur_dimension
+
+if TYPE_CHECKING:
+    from m2bridge.attention.layer import Layer
+
+__all__ = ["ImplicitIdeal", "Irreducible", "from_weights", "irreducible"]
+
+
+@dataclass(frozen=True)
+class Irreducible:
+    """An irreducible module of minimal generators.
+
+    S_output(K^d_out) (x) S_pair(K^d) (x) S_column(K^d) for t >= 2; for t = 1 the group is
+    GL(d_out) x GL(d), ``pair`` belongs to the cubics and ``column`` is empty.
+
+    Attributes:
+        multiplicity: how often it occurs.
+        output, pair, column: partitions, without zeros.
+        dimension: of one copy.
+    """
+
+    multiplicity: int
+    output: Partition
+    pair: Partition
+    column: Partition
+    dimension: int
+
+    def __str__(self) -> str:
+        shapes = [self.output, self.pair] + ([self.column] if self.column else [])
+        separator = "." if any(x > 9 for shape in shapes for x in shape) else ""
+        body = ";".join(separator.join(map(str, shape)) for shape in shapes)
+        return f"{self.multiplicity if self.multiplicity > 1 else ''}[{body}]"
+
+
+@dataclass(frozen=True, eq=False)
+class ImplicitIdeal:
+    """The ideal of all equations of a layer, up to a degree.
+
+    Attributes:
+        layer: whose functions the equations describe.
+        generators: minimal generators, primitive over ZZ, in ``layer.symbols``; by degree, then by
+            module, then by weight. A lazily expanded sequence: ``len`` is free.
+        generators_by_degree: degree -> number of minimal generators.
+        irreducibles: degree -> the modules they span (empty for methods other than ``weights``).
+        highest_weight_vectors: degree -> one polynomial for each copy of each module.
+        method: which method ran.
+        max_degree: the last degree that was searched; None when all degrees were.
+        complete: True or False when proved, None when undecided.
+        certainty: what the generators rest on: "proved", or "modular".
+        certificate: why the generators are right, and why they are (not known to be) all.
+        weights: the ideal in terms of highest-weight vectors, for the method ``weights``.
+        provenance: whatever made the result.
+    """
+
+    layer: Layer
+    generators: Sequence[sympy.Poly]
+    generators_by_degree: Mapping[int, int]
+    irreducibles: Mapping[int, tuple[Irreducible, ...]]
+    highest_weight_vectors: Mapping[int, tuple[sympy.Poly, ...]]
+    method: str
+    max_degree: int | None
+    complete: bool | None
+    certainty: str
+    certificate: str
+    weights: WeightIdeal | None = None
+    provenance: Any = field(default=None, compare=False)
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the affine cone over the image (a theorem, docs/theory)."""
+        return image_dimension(self.layer)
+
+    @property
+    def degree(self) -> int:
+        """Degree of the closure of the image (a theorem, docs/theory)."""
+        return image_degree(self.layer)
+
+    def hilbert_function(self, D: int) -> int | None:
+        """dim of the degree-D part of the coordinate ring; None when neither computed nor proved.
+
+        Raises:
+            ValueError: D is negative.
+        """
+        if D < 0:
+            raise ValueError(f"a degree is at least 0, got {D}")
+        if self.weights is not None and self.weights.max_degree >= D:
+            n = self.layer.ambient_dimension
+            return comb(n + D - 1, D) - self.weights.dimension(D)
+        return hilbert_function(self.layer, D)
+
+    def sparse_generators(self) -> list[IntegerPolynomial]:
+        """The generators as sorted coordinate positions -> integer coefficient."""
+        if isinstance(self.generators, Generators):
+            return list(self.generators.sparse())
+        return [sparse_from_poly(f, self.layer.symbols) for f in self.generators]
+
+    def with_generators(self, generators: Sequence[sympy.Poly]) -> ImplicitIdeal:
+        """The same claim about other generators; ``verify`` decides whether it holds."""
+        return replace(self, generators=tuple(generators))
+
+    def verify(self, progress: Callable[[str, int, int | None], None] | None = None) -> None:
+        """Prove the result again, from the parametrization.
+
+        Every generator is substituted exactly; the counts by degree are compared; the computed
+        dimensions are compared with the Hilbert function of theorem 7.
+
+        Raises:
+            VerificationError: naming the generator or the number that is wrong.
+        """
+        map_ = layer_map(self.layer)
+        counts: dict[int, int] = {}
+        polynomials = self.sparse_generators()
+        for number, f in enumerate(polynomials):
+            degrees = {len(monomial) for monomial in f}
+            if len(degrees) != 1:
+                kind = "zero" if not degrees else "not homogeneous"
+                raise VerificationError(f"generator {number} is {kind}")
+            if not map_.vanishes(f):
+                shown = to_poly(f, self.layer.symbols).as_expr()
+                raise VerificationError(
+                    f"generator {number} does not vanish on the parametrization: {shown}"
+                )
+            degree = degrees.pop()
+            counts[degree] = counts.get(degree, 0) + 1
+            if progress is not None:
+                progress("verify", number + 1, len(polynomials))
+        claimed = {k: n for k, n in self.generators_by_degree.items() if n}
+        if counts != claimed:
+            raise VerificationError(f"generators by degree: {counts} found, {claimed} claimed")
+        if self.weights is not None:
+            check_hilbert_function(self.layer, self.weights)
+
+
+def irreducible(layer: Layer, shape: Shape, multiplicity: int) -> Irreducible:
+    """The module of a layer with this highest weight."""
+    output, pair = shape[0], shape[1]
+    column = shape[2] if len(shape) > 2 else ()
+    dims = (layer.d_out, layer.d, layer.d)
+    dimension = prod(schur_dimension(p, n) for p, n in zip(shape, dims, strict=False))
+    return Irreducible(multiplicity, output, pair, column, dimension)
+
+
+def from_weights(layer: Layer, ideal: WeightIdeal, verdict: Verdict) -> ImplicitIdeal:
+    """Dress the result of the weights method."""
+    symbols = layer.symbols
+    sources = [s for D in ideal.parts for s in module_sources(ideal, D)]
+    irreducibles: dict[int, tuple[Irreducible, ...]] = {}
+    highest: dict[int, tuple[sympy.Poly, ...]] = {}
+    for D, part in ideal.parts.items():
+        if not part.new_blocks:
+            continue
+        irreducibles[D] = tuple(
+            irreducible(layer, block.shape, block.new.shape[1]) for block in part.new_blocks
+        )
+        highest[D] = tuple(to_poly(s.highest, symbols) for s in sources if s.degree == D)
+    generators = Generators(symbols, sources)
+    substitution = (
+        f"Each of the {len(generators)} generators lies in a module whose highest-weight vector "
+        "vanishes identically on the parametrization (exact substitution over QQ). "
+    )
+    return ImplicitIdeal(
+        layer=layer,
+        generators=generators,
+        generators_by_degree=generators.by_degree(),
+        irreducibles=irreducibles,
+        highest_weight_vectors=highest,
+        method="weights",
+        max_degree=ideal.max_degree,
+        complete=verdict.complete,
+        certainty="proved",
+        certificate=(substitution if len(generators) else "") + verdict.reason,
+        weights=ideal,
+    )
