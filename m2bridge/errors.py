@@ -8,7 +8,7 @@
     ├── M2TimeoutError          the time limit passed
     ├── M2MemoryError           the memory limit was reached
     ├── M2CrashedError          the M2 process ended, or left the protocol, by itself
-    ├── WireError               an answer of M2 that does not decode, or a value that does not encode
+    ├── WireError               a value that cannot cross between Python and M2 exactly
     ├── SizeLimitError          the question is well posed but larger than the limit that was set
     └── VerificationError       a result's certificate does not hold
 

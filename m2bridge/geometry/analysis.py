@@ -96,9 +96,7 @@ class Analysis:
         ]
         if self.ideal is not None:
             counts = self.ideal.generators_by_degree
-            shown = ", ".join(
-                rf"{n} \text{{ of degree }} {k}" for k, n in sorted(counts.items())
-            )
+            shown = ", ".join(rf"{n} \text{{ of degree }} {k}" for k, n in sorted(counts.items()))
             lines.append(rf"\text{{minimal generators: }} {shown or '0'}")
             if len(self.ideal.generators) == 1:
                 lines.append(sympy.latex(self.ideal.generators[0].as_expr()) + " = 0")
@@ -241,8 +239,10 @@ def _jacobian(
     layer: Layer, ideal: ImplicitIdeal | None, singular: SingularLocus, session: Session
 ) -> list[CrossCheck]:
     """The same singular locus by all minors of the Jacobian matrix, where these are few."""
-    if ideal is None or ideal.complete is not True or any(
-        component.generators is None for component in singular.components
+    if (
+        ideal is None
+        or ideal.complete is not True
+        or any(component.generators is None for component in singular.components)
     ):
         return []
     codimension = layer.ambient_dimension - image_dimension(layer)

@@ -1,0 +1,118 @@
+# Everything starts here; each target makes what it needs first.
+#
+#   make run                 set up, then analyse one layer (D, DOUT, A, T select it)
+#   make ideal|singular|boundary|strata   one part of the answer
+#   make test                unit tests, and those that need Macaulay2
+#   make lint | types | docs-test | test-slow | bench
+#   make docker-build | docker-run | docker-test
+#   make clean | distclean
+
+D    ?= 2
+DOUT ?= 1
+A    ?= 2
+T    ?= 2
+OUT  ?= out
+
+VENV   ?= .venv
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check
+BRIDGE := $(VENV)/bin/m2bridge
+PYTEST := $(VENV)/bin/python -m pytest
+
+LAYER = --d $(D) --d-out $(DOUT) --a $(A) --t $(T)
+FILES = --out $(OUT)
+
+.PHONY: help run ideal singular boundary strata setup m2 dev test test-slow docs-test lint types format bench clean distclean \
+	docker-build docker-run docker-test
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+run: m2
+	$(BRIDGE) analyze $(LAYER) $(FILES)
+	@echo "wrote $(OUT)/report.json, $(OUT)/report.txt and the Macaulay2 programs in $(OUT)/scripts"
+
+ideal: m2
+	$(BRIDGE) ideal $(LAYER) $(FILES)
+
+singular: m2
+	$(BRIDGE) singular-locus $(LAYER) $(FILES)
+
+boundary: m2
+	$(BRIDGE) boundary $(LAYER) $(FILES)
+
+strata: setup
+	$(BRIDGE) strata $(LAYER)
+
+# Set-up: a virtual environment, and a Macaulay2 where none is found.
+
+setup: $(VENV)/.installed
+
+dev: $(VENV)/.dev
+
+m2: setup
+	@$(BRIDGE) install-m2 --if-missing
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; set PYTHON=..." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is too old: Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --quiet -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --quiet -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+# Checks
+
+test: dev m2
+	$(PYTEST) -m "not docker and not slow"
+
+test-slow: dev m2
+	$(PYTEST) -m "slow and not docker" --timeout 3600
+
+docs-test: dev m2
+	$(PYTEST) tests/docs
+
+lint: dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: dev
+	$(VENV)/bin/mypy
+
+format: dev
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+bench: dev m2
+	$(VENV)/bin/python benchmarks/bridge.py
+	$(VENV)/bin/python benchmarks/implicitization.py
+	$(VENV)/bin/python benchmarks/singular.py
+	$(VENV)/bin/python benchmarks/dimension.py
+
+# Docker: see docker/
+
+COMPOSE ?= docker compose
+COMPOSE_FILE = docker/compose.yaml
+
+docker-build:
+	$(COMPOSE) -f $(COMPOSE_FILE) build
+
+docker-run: docker-build
+	mkdir -p $(OUT)
+	M2BRIDGE_UID=$$(id -u) M2BRIDGE_GID=$$(id -g) $(COMPOSE) -f $(COMPOSE_FILE) run --rm analyze $(LAYER)
+
+docker-test: dev m2
+	$(PYTEST) -m docker
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(OUT)
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)

@@ -1,0 +1,225 @@
+"""Commands about one layer: analyze, ideal, singular-locus, boundary, strata, and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from m2bridge.cli.options import (
+    chosen_layer,
+    engine_options,
+    json_option,
+    layer_options,
+    out_option,
+)
+from m2bridge.cli.running import (
+    checked_folder,
+    failures_told,
+    open_session_for,
+    rendered,
+    reporter,
+)
+from m2bridge.report import document, terminal
+
+__all__ = [
+    "analyze",
+    "boundary",
+    "ideal",
+    "invariants",
+    "singular_locus",
+    "strata",
+    "verify_theorems",
+]
+
+_degree_option = click.option(
+    "--max-degree", type=int, help="Last degree to search.  [default: as far as provably needed]"
+)
+_limit_option = click.option(
+    "--time-limit", type=float, metavar="SECONDS", help="Limit for the search for equations."
+)
+
+
+@click.command()
+@layer_options
+@_degree_option
+@_limit_option
+@engine_options
+@json_option
+@out_option
+def analyze(as_json: bool, out: str | None, save_scripts: str | None, **options: Any) -> None:
+    """Everything about one layer: equations, strata, singular locus, boundary.
+
+    \b
+    m2bridge analyze --d 2 --d-out 1 --a 2 --t 2
+    m2bridge analyze --d 2 --d-out 2 --a 1 --json --save-scripts scripts
+    """
+    with failures_told():
+        layer = chosen_layer(options)
+        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        with open_session_for(options) as session, reporter() as report:
+            found = layer.analyze(session=session, progress=report, **options)
+        rendered(
+            document.analysis_document(found),
+            lambda: terminal.analysis(found),
+            as_json=as_json,
+            out=folder,
+            scripts=scripts,
+            provenance=found.provenance,
+        )
+
+
+@click.command()
+@layer_options
+@click.option(
+    "--method", default="auto", show_default=True, help="auto, weights, elimination or multigraded."
+)
+@_degree_option
+@_limit_option
+@engine_options
+@json_option
+@out_option
+def ideal(as_json: bool, out: str | None, save_scripts: str | None, **options: Any) -> None:
+    """The equations of the closure of all functions, with certificates.
+
+    \b
+    m2bridge ideal --d 2 --d-out 2 --a 2
+    m2bridge ideal --d 3 --d-out 1 --a 3 --max-degree 4 --json
+    """
+    with failures_told():
+        layer = chosen_layer(options)
+        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        method = options.pop("method")
+        with open_session_for(options) as session, reporter() as report:
+            found = layer.implicit_ideal(method, session=session, progress=report, **options)
+        rendered(
+            document.ideal_document(found),
+            lambda: terminal.ideal(found),
+            as_json=as_json,
+            out=folder,
+            scripts=scripts,
+            provenance=found.provenance,
+        )
+
+
+def _with_equations(question: str, as_json: bool, options: dict[str, Any]) -> None:
+    """The common part of singular-locus and boundary."""
+    with failures_told():
+        layer = chosen_layer(options)
+        folder = checked_folder(options.pop("out"))
+        scripts = checked_folder(options.pop("save_scripts"))
+        equations = not options.pop("no_equations")
+        ask = getattr(layer, question)
+        if equations:
+            with open_session_for(options) as session, reporter() as report:
+                found = ask(session=session, progress=report)
+        else:
+            found = ask(equations=False)
+        make = {
+            "singular_locus": document.singular_document,
+            "boundary": document.boundary_document,
+        }
+        show = {"singular_locus": terminal.singular_locus, "boundary": terminal.boundary}
+        rendered(
+            make[question](found),
+            lambda: show[question](found),
+            as_json=as_json,
+            out=folder,
+            scripts=scripts,
+            provenance=found.provenance,
+        )
+
+
+_no_equations = click.option(
+    "--no-equations", is_flag=True, help="Only types and dimensions; no Macaulay2 is needed."
+)
+
+
+@click.command("singular-locus")
+@layer_options
+@_no_equations
+@engine_options
+@json_option
+@out_option
+def singular_locus(as_json: bool, **options: Any) -> None:
+    """Where the closure of the functions is singular: components, equations, certificates.
+
+    \b
+    m2bridge singular-locus --d 2 --d-out 1 --a 2
+    m2bridge singular-locus --d 64 --d-out 64 --a 8 --no-equations
+    """
+    _with_equations("singular_locus", as_json, options)
+
+
+@click.command()
+@layer_options
+@_no_equations
+@engine_options
+@json_option
+@out_option
+def boundary(as_json: bool, **options: Any) -> None:
+    """Where the functions of real weights end, and what lies beyond.
+
+    \b
+    m2bridge boundary --d 2 --d-out 1 --a 2
+    m2bridge boundary --d 3 --d-out 1 --a 1 --t 1
+    """
+    _with_equations("boundary", as_json, options)
+
+
+@click.command()
+@layer_options
+@json_option
+def strata(as_json: bool, **options: Any) -> None:
+    """The functions by rank type of the weights: dimension, fibre, singular, boundary.
+
+    \b
+    m2bridge strata --d 3 --d-out 2 --a 2
+    """
+    with failures_told():
+        layer = chosen_layer(options)
+        with reporter() as report:
+            found = layer.strata(progress=report)
+        rendered(
+            document.strata_document(layer, found),
+            lambda: terminal.strata(layer, found),
+            as_json=as_json,
+        )
+
+
+@click.command()
+@layer_options
+@json_option
+def invariants(as_json: bool, **options: Any) -> None:
+    """The published families of equations (arXiv 2604.15632), counted and compared.
+
+    \b
+    m2bridge invariants --d 3 --d-out 1 --a 3
+    """
+    with failures_told():
+        layer = chosen_layer(options)
+        with reporter():
+            found = layer.invariants()
+        rendered(
+            document.invariants_document(found), lambda: terminal.invariants(found), as_json=as_json
+        )
+
+
+@click.command("verify-theorems")
+@click.option("--max-d", type=int, default=3, show_default=True, help="Largest d.")
+@click.option("--max-d-out", type=int, help="Largest d_out.  [default: max-d]")
+@click.option("--max-a", type=int, help="Largest a.  [default: max-d]")
+@json_option
+def verify_theorems(as_json: bool, **options: Any) -> None:
+    """Published statements beside what is computed, for every model in a range.
+
+    \b
+    m2bridge verify-theorems --max-d 3
+    """
+    from m2bridge.geometry.theorems import verify_theorems as verify
+
+    with failures_told():
+        given = {name: value for name, value in options.items() if value is not None}
+        with reporter() as report:
+            table = verify(progress=report, **given)
+        rendered(table.to_dict(), lambda: terminal.theorems(table), as_json=as_json)

@@ -1,0 +1,83 @@
+"""Commands about this machine: run, install-m2, doctor, cache."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from m2bridge.cli.options import engine_options, json_option
+from m2bridge.cli.running import failures_told, open_session_for, reporter
+from m2bridge.engine import Installation, find_m2
+from m2bridge.engine.doctor import examine
+from m2bridge.engine.install import install_m2 as install
+from m2bridge.errors import M2NotFoundError
+from m2bridge.report.document import json_text
+
+__all__ = ["doctor", "install_m2"]
+
+
+@click.command()
+@click.option("--m2", metavar="PATH", help="Look at this Macaulay2 instead of the one found.")
+@json_option
+def doctor(m2: str | None, as_json: bool) -> None:
+    """What is here, what is missing, and the command that mends it.
+
+    Exit status 3 when no Macaulay2 can be used.
+    """
+    with failures_told():
+        with reporter():
+            found = examine(m2)
+        if as_json:
+            click.echo(json_text(found.to_dict()))
+        else:
+            table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+            for entry in found.findings:
+                mark = "ok" if entry.ok else ("MISSING" if entry.needed else "absent")
+                style = "green" if entry.ok else ("red" if entry.needed else "dim")
+                table.add_row(Text(mark, style), entry.name, Text(entry.text))
+                if entry.remedy and not entry.ok:
+                    table.add_row("", "", Text(f"to mend it: {entry.remedy}", "dim"))
+            Console().print(table)
+        if not found.ok:
+            sys.exit(3)
+
+
+@click.command("install-m2")
+@click.option("--wheel", metavar="FILE", help="A wheel that was downloaded before.")
+@click.option("--if-missing", is_flag=True, help="Only if no usable Macaulay2 is found.")
+@json_option
+def install_m2(wheel: str | None, if_missing: bool, as_json: bool) -> None:
+    """Install the pinned Macaulay2 into your data folder (no root needed).
+
+    An older copy is replaced only after the new one has been tried.
+    """
+    with failures_told():
+        there = _usable() if if_missing else None
+        if there is not None:
+            found = {"path": str(there.path), "version": there.version, "origin": there.origin}
+            text = f"Macaulay2 {there.version} is there: {there.path} (from {there.origin})"
+            click.echo(json_text(found) if as_json else text)
+            return
+        with reporter() as report:
+            done = install(wheel=None if wheel is None else Path(wheel), progress=report)
+        if as_json:
+            click.echo(json_text(_report(done)))
+        else:
+            click.echo(str(done))
+
+
+def _usable() -> Installation | None:
+    try:
+        return find_m2()
+    except M2NotFoundError:
+        return None
+
+
+def _report(done: Any) -> dict[str, Any]:
+    return {name: str(v) if isinstance(v, Path) else v for name, v in vars(done).items()}

@@ -1,0 +1,137 @@
+"""Options that several commands share, and the model that they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from m2bridge.models import AttentionNetwork, LightningAttention
+
+__all__ = [
+    "chosen_layer",
+    "chosen_network",
+    "engine_options",
+    "json_option",
+    "layer_options",
+    "network_options",
+    "out_option",
+    "parsed_layers",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several click options as one decorator, shown in --help in this order."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+layer_options = _together(
+    click.option("--d", type=int, help="Rows of X: the width of the tokens."),
+    click.option("--d-out", type=int, help="Rows of V: the output width."),
+    click.option("--a", type=int, help="Rows of Q and K: the attention dimension."),
+    click.option("--t", type=int, default=2, show_default=True, help="Number of tokens."),
+)
+
+network_options = _together(
+    layer_options,
+    click.option(
+        "--layers",
+        metavar="D0,D1,...;A1,A2,...",
+        help="A deep network: widths; attention dimensions.",
+    ),
+    click.option(
+        "--attention", default="lightning", show_default=True, help="lightning or softmax."
+    ),
+    click.option("--heads", type=int, default=1, show_default=True, help="Heads in every layer."),
+    click.option("--skip", is_flag=True, help="Skip connections: add each layer's input."),
+)
+
+engine_options = _together(
+    click.option(
+        "--engine", metavar="local|docker", help="Where Macaulay2 runs.  [default: local]"
+    ),
+    click.option("--m2", metavar="PATH", help="This Macaulay2 instead of the one that is found."),
+    click.option("--timeout", type=float, metavar="SECONDS", help="Limit for each Macaulay2 job."),
+    click.option("--memory", metavar="SIZE", help="Memory limit for Macaulay2, e.g. 4G."),
+    click.option("--save-scripts", metavar="DIR", help="Write the Macaulay2 programs that ran."),
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+out_option = click.option(
+    "--out", metavar="DIR", help="Also write report.json, report.txt and the scripts there."
+)
+
+
+def chosen_layer(options: dict[str, Any]) -> LightningAttention:
+    """The layer that --d, --d-out, --a and --t describe.
+
+    Raises:
+        click.UsageError: a size is missing, or the options describe another kind of model.
+        ValueError: a size is not positive.
+    """
+    sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
+    missing = [f"--{name.replace('_', '-')}" for name, value in sizes.items() if value is None]
+    if missing:
+        raise click.UsageError(
+            f"missing {', '.join(missing)}; a layer is given by --d, --d-out, --a and --t"
+        )
+    return LightningAttention(**sizes)
+
+
+def chosen_network(options: dict[str, Any]) -> AttentionNetwork:
+    """The network that --layers, or --d, --d-out and --a, describe; a plain layer where it is one.
+
+    Raises:
+        click.UsageError: both ways are mixed, or neither is complete.
+        ValueError, TypeError: from the model, for impossible sizes.
+    """
+    layers = options.pop("layers")
+    attention, heads, skip = (options.pop(name) for name in ("attention", "heads", "skip"))
+    plain = attention == "lightning" and heads == 1 and not skip
+    if layers is None:
+        if plain:
+            return chosen_layer(options)
+        layer = chosen_layer(options)
+        dims, ranks, t = layer.dims, layer.ranks, layer.t
+    else:
+        t = options.pop("t")
+        given = [
+            f"--{name.replace('_', '-')}"
+            for name in ("d", "d_out", "a")
+            if options[name] is not None
+        ]
+        for name in ("d", "d_out", "a"):
+            options.pop(name)
+        if given:
+            raise click.UsageError(f"--layers goes without {', '.join(given)}")
+        dims, ranks = parsed_layers(layers)
+        if plain and len(ranks) == 1 and len(dims) == 2:
+            return LightningAttention(dims[0], dims[1], ranks[0], t)
+    return AttentionNetwork(dims, ranks, t, attention=attention, heads=heads, skip=skip)
+
+
+def parsed_layers(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """``"4,4,4;2,2"`` as widths (4, 4, 4) and attention dimensions (2, 2).
+
+    Raises:
+        click.BadParameter: the text is not of this form.
+    """
+    parts = text.split(";")
+    try:
+        dims, ranks = (tuple(int(number) for number in part.split(",")) for part in parts)
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not of the form 'd0,d1,...;a1,a2,...', e.g. '4,4,4;2,2'",
+            param_hint="--layers",
+        ) from None
+    return dims, ranks

@@ -1,0 +1,57 @@
+"""Pictures: ``m2bridge plot strata|slice``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from m2bridge.cli.options import chosen_layer, layer_options
+from m2bridge.cli.running import failures_told, reporter
+
+__all__ = ["plot"]
+
+
+@click.group()
+def plot() -> None:
+    """Pictures, written as .png, .svg or .pdf (needs the extra: pip install 'm2bridge[plot]').
+
+    \b
+    m2bridge plot strata --d 3 --d-out 2 --a 2 --out strata.svg
+    m2bridge plot slice --out slice.png
+    """
+
+
+_out = click.option("--out", required=True, metavar="FILE", help="A .png, .svg or .pdf file.")
+
+
+@plot.command()
+@layer_options
+@_out
+def strata(out: str, **options: Any) -> None:
+    """The strata of a layer by dimension, singular and boundary ones marked."""
+    with failures_told():
+        from m2bridge.report.plots import hasse_figure, save_figure
+
+        layer = chosen_layer(options)
+        with reporter():
+            target = save_figure(hasse_figure(layer.strata(), str(layer)), out)
+        click.echo(f"wrote {target}")
+
+
+@plot.command("slice")
+@click.option("--seed", type=int, help="A random slice instead of the standard one.")
+@click.option("--dimension", type=int, default=3, show_default=True, help="2 or 3 (with --seed).")
+@_out
+def slice_(out: str, seed: int | None, dimension: int) -> None:
+    """A slice of the (d, d_out, a) = (2, 1, 2) neuromanifold, and what real weights miss of it."""
+    with failures_told():
+        from m2bridge.geometry.slices import default_slice, random_slice
+        from m2bridge.models import LightningAttention
+        from m2bridge.report.plots import save_figure, slice_figure
+
+        layer = LightningAttention(2, 1, 2)
+        with reporter():
+            piece = default_slice(layer) if seed is None else random_slice(layer, dimension, seed)
+            target = save_figure(slice_figure(piece), out)
+        click.echo(f"wrote {target}")

@@ -1,0 +1,204 @@
+"""Commands about given weights or a given function: fibre, identify, recognize."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from m2bridge.cli.options import (
+    chosen_layer,
+    chosen_network,
+    json_option,
+    layer_options,
+    network_options,
+)
+from m2bridge.cli.running import failures_told, rendered, reporter
+from m2bridge.models import LightningAttention
+from m2bridge.report import document, weights_text
+
+__all__ = ["fibre", "identify", "recognize"]
+
+
+def _read_json(name: str) -> Any:
+    """A JSON file (``-``: standard input); integers and texts stay exact.
+
+    Raises:
+        ValueError: it cannot be read, or is not JSON.
+    """
+    try:
+        text = (
+            click.get_text_stream("stdin").read() if name == "-" else Path(name).read_text("utf-8")
+        )
+        return json.loads(text)
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{name} is not JSON: {error}") from error
+
+
+def _exact(value: Any) -> Any:
+    """Numbers of a JSON document: texts like "1/2" become exact, the rest stays."""
+    if isinstance(value, list):
+        return [_exact(item) for item in value]
+    if isinstance(value, str):
+        try:
+            return Fraction(value.replace(" ", ""))
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(
+                f"{value!r} is not a rational number such as 3, -1/2 or 0.25"
+            ) from None
+    return value
+
+
+def _read_weights(name: str) -> dict[str, Any]:
+    """Q, K and V from an .npz file or a JSON object.
+
+    Raises:
+        ValueError: the file cannot be read, or one of the three is missing.
+    """
+    if name.endswith(".npz"):
+        try:
+            with np.load(name, allow_pickle=False) as file:
+                found: Mapping[str, Any] = {key: file[key] for key in file.files}
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{name} cannot be read as a .npz file: {error}") from error
+    else:
+        found = _read_json(name)
+        if not isinstance(found, dict):
+            raise ValueError(f'{name} must hold a JSON object with "Q", "K" and "V"')
+        found = {key: _exact(value) for key, value in found.items()}
+    missing = [key for key in ("Q", "K", "V") if key not in found]
+    if missing:
+        raise ValueError(f"{name} has no {', '.join(missing)}; it must hold Q, K and V")
+    return {key: found[key] for key in ("Q", "K", "V")}
+
+
+def _layer_of(weights: Mapping[str, Any], options: dict[str, Any]) -> LightningAttention:
+    """The layer of the weights' shapes; sizes that were given too must agree (checked later)."""
+    shapes = {}
+    for name in ("Q", "V"):
+        shape = np.shape(weights[name])[-2:]
+        if len(shape) != 2:
+            raise ValueError(f"{name} must be a matrix (or N matrices), not of shape {shape}")
+        shapes[name] = shape
+    sizes = {"d": shapes["Q"][1], "a": shapes["Q"][0], "d_out": shapes["V"][0]}
+    for name, size in sizes.items():
+        if options.get(name) is None:
+            options[name] = int(size)
+    return chosen_layer(options)
+
+
+@click.command()
+@click.argument("file")
+@layer_options
+@click.option("--tolerance", type=float, help="Relative tolerance for floating-point weights.")
+@json_option
+def identify(file: str, as_json: bool, tolerance: float | None, **options: Any) -> None:
+    """Where do these weights sit: ranks, stratum, singular, boundary.
+
+    FILE is an .npz file with arrays Q, K (a x d) and V (d_out x d), or a JSON object with these;
+    fractions are texts such as "1/2". The sizes are read off the arrays. With a leading axis the
+    file holds many weights, as logged in training.
+
+    \b
+    m2bridge identify weights.npz --t 8
+    """
+    with failures_told():
+        weights = _read_weights(file)
+        layer = _layer_of(weights, options)
+        if np.ndim(weights["Q"]) == 3:
+            batch = layer.identify_batch(**weights, tolerance=tolerance)
+            body = weights_text.batch_body(batch)
+            rendered(
+                document.with_model(layer, body),
+                lambda: weights_text.batch(batch),
+                as_json=as_json,
+            )
+            return
+        found = layer.identify(**weights, tolerance=tolerance)
+        rendered(
+            document.with_model(layer, found.as_dict()),
+            lambda: weights_text.identification(found),
+            as_json=as_json,
+        )
+
+
+@click.command()
+@click.argument("file")
+@layer_options
+@json_option
+def recognize(file: str, as_json: bool, **options: Any) -> None:
+    """Is this a function of the layer, and by which weights.
+
+    FILE ("-": standard input) is a JSON list of coefficients in the order of the layer's
+    coordinates, or an object from their names to values; fractions are texts such as "1/2".
+
+    \b
+    echo '[1, 0, 0, 1, 1, 2]' | m2bridge recognize - --d 2 --d-out 1 --a 2
+    """
+    with failures_told():
+        layer = chosen_layer(options)
+        found = layer.recognize(_coefficients(file))
+        rendered(
+            document.with_model(layer, found.as_dict()),
+            lambda: weights_text.recognition(found),
+            as_json=as_json,
+        )
+
+
+def _coefficients(file: str) -> Any:
+    given = _read_json(file)
+    if isinstance(given, dict):
+        return {name: _exact(value) for name, value in given.items()}
+    if isinstance(given, list):
+        return _exact(given)
+    raise ValueError(f"{file} must hold a JSON list of coefficients, or an object by their names")
+
+
+@click.command()
+@network_options
+@click.option(
+    "--weights", metavar="FILE", help="The weights whose function is meant (as identify)."
+)
+@click.option("--function", metavar="FILE", help="The function itself (as recognize).")
+@json_option
+def fibre(as_json: bool, weights: str | None, function: str | None, **options: Any) -> None:
+    """All weights with the same function: symmetries, dimension, points.
+
+    Without --weights or --function: over a general function, at any depth.
+
+    \b
+    m2bridge fibre --layers "4,4,4;2,2" --t 3
+    m2bridge fibre --weights weights.json
+    """
+    with failures_told():
+        if weights is not None and function is not None:
+            raise click.UsageError("give --weights or --function, not both")
+        if weights is None and function is None:
+            network = chosen_network(options)
+            with reporter():
+                generic = network.generic_fibre()
+            rendered(
+                document.generic_fibre_document(generic),
+                lambda: weights_text.generic_fibre(generic),
+                as_json=as_json,
+            )
+            return
+        if weights is not None:
+            given = _read_weights(weights)
+            layer = _layer_of(given, options)
+            found = layer.fibre(**given)
+        else:
+            layer = chosen_layer(options)
+            found = layer.fibre(_coefficients(str(function)))
+        rendered(
+            document.with_model(layer, found.as_dict()),
+            lambda: weights_text.fibre(found),
+            as_json=as_json,
+        )

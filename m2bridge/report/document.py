@@ -1,0 +1,264 @@
+"""Results as JSON documents: plain dictionaries with the keys of the JSON contract.
+
+Exact numbers that JSON cannot hold are text; polynomials are text in sympy's syntax, in the names
+listed under ``coordinates``. What was not settled is None beside a reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from m2bridge.attention.layer import Layer
+from m2bridge.attention.network import Network
+from m2bridge.geometry.analysis import Analysis
+from m2bridge.geometry.boundary import Boundary
+from m2bridge.geometry.depth.result import DimensionResult
+from m2bridge.geometry.generic_fibre import GenericFibre
+from m2bridge.geometry.implicit import ImplicitIdeal, Irreducible
+from m2bridge.geometry.invariants import InvariantReport
+from m2bridge.geometry.singular import SingularLocus
+from m2bridge.geometry.strata.stratum import Stratum
+from m2bridge.provenance import Provenance
+
+__all__ = [
+    "analysis_document",
+    "boundary_document",
+    "coordinates_document",
+    "dimension_document",
+    "generic_fibre_document",
+    "ideal_document",
+    "invariants_document",
+    "json_text",
+    "model_document",
+    "singular_document",
+    "strata_document",
+    "with_model",
+]
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """One JSON document; NaN and infinities are refused, they are not JSON."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def model_document(network: Network) -> dict[str, Any]:
+    """The model itself."""
+    if isinstance(network, Layer):
+        sizes = {"d": network.d, "d_out": network.d_out, "a": network.a, "t": network.t}
+        return {"kind": "lightning", **sizes}
+    return {
+        "kind": network.attention,
+        "dims": list(network.dims),
+        "ranks": list(network.ranks),
+        "t": network.t,
+        "heads": network.heads,
+        "skip": network.skip,
+    }
+
+
+def coordinates_document(layer: Layer) -> list[dict[str, Any]]:
+    """The names that equations use, and which coefficient each is."""
+    return [
+        {"name": c.name, "output": c.output, "pair": list(c.pair), "column": c.column}
+        for c in layer.coordinates
+    ]
+
+
+def with_model(
+    network: Network, body: Mapping[str, Any], provenance: Provenance | None = None
+) -> dict[str, Any]:
+    """A document about a model: what it is, the body, where it comes from."""
+    document = {"model": model_document(network), **body}
+    document["provenance"] = None if provenance is None else provenance.to_dict()
+    return document
+
+
+def _counts(counts: Mapping[int, int]) -> dict[str, int]:
+    return {str(degree): counts[degree] for degree in sorted(counts) if counts[degree]}
+
+
+def _irreducible(entry: Irreducible) -> dict[str, Any]:
+    return {
+        "multiplicity": entry.multiplicity,
+        "output": list(entry.output),
+        "pair": list(entry.pair),
+        "column": list(entry.column),
+        "dimension": entry.dimension,
+    }
+
+
+def _ideal_body(ideal: ImplicitIdeal) -> dict[str, Any]:
+    return {
+        "generators_by_degree": _counts(ideal.generators_by_degree),
+        "ideal": [str(f.as_expr()) for f in ideal.generators],
+        "method": ideal.method,
+        "max_degree": ideal.max_degree,
+        "complete": ideal.complete,
+        "certificate": ideal.certificate,
+        "irreducibles": {
+            str(degree): [_irreducible(entry) for entry in entries]
+            for degree, entries in sorted(ideal.irreducibles.items())
+        },
+        "highest_weight_vectors": {
+            str(degree): [str(f.as_expr()) for f in vectors]
+            for degree, vectors in sorted(ideal.highest_weight_vectors.items())
+        },
+    }
+
+
+def ideal_document(ideal: ImplicitIdeal) -> dict[str, Any]:
+    """What ``m2bridge ideal`` prints."""
+    layer = ideal.layer
+    body = {
+        "ambient_dimension": layer.ambient_dimension,
+        "dimension": ideal.dimension,
+        "degree": ideal.degree,
+        "coordinates": coordinates_document(layer),
+        **_ideal_body(ideal),
+        "certainty": {"ideal": ideal.certainty},
+    }
+    return with_model(layer, body, ideal.provenance)
+
+
+def strata_document(layer: Layer, strata: tuple[Stratum, ...]) -> dict[str, Any]:
+    """What ``m2bridge strata`` prints."""
+    certainty = {
+        name: _weakest(stratum.claims[name].certainty for stratum in strata)
+        for name in strata[0].claims
+    }
+    body = {"strata": [stratum.to_dict() for stratum in strata], "certainty": certainty}
+    return with_model(layer, body)
+
+
+_STRENGTH = ("proved", "modular", "numerical", "conjectural")
+
+
+def _weakest(certainties: Any) -> str:
+    """What a list of statements rests on, taken together."""
+    return max(certainties, key=_STRENGTH.index)
+
+
+def singular_document(found: SingularLocus) -> dict[str, Any]:
+    """What ``m2bridge singular-locus`` prints."""
+    body = {
+        "coordinates": coordinates_document(found.layer),
+        "singular_locus": found.to_dict(),
+        "certainty": {"singular_locus": found.certainty},
+    }
+    return with_model(found.layer, body, found.provenance)
+
+
+def boundary_document(found: Boundary) -> dict[str, Any]:
+    """What ``m2bridge boundary`` prints."""
+    body = {
+        "coordinates": coordinates_document(found.layer),
+        "boundary": found.to_dict(),
+        "certainty": {"boundary": found.certainty},
+    }
+    return with_model(found.layer, body, found.provenance)
+
+
+def analysis_document(analysis: Analysis) -> dict[str, Any]:
+    """What ``m2bridge analyze`` prints."""
+    layer, ideal = analysis.layer, analysis.ideal
+    body: dict[str, Any] = {
+        "parameters": layer.parameters,
+        "ambient_dimension": layer.ambient_dimension,
+        "dimension": analysis.dimension,
+        "codimension": analysis.codimension,
+        "degree": analysis.degree,
+        "expected_dimension": analysis.expected_dimension,
+        "coordinates": coordinates_document(layer),
+    }
+    if ideal is None:
+        body |= {"generators_by_degree": None, "ideal": None, "complete": None}
+    else:
+        body |= _ideal_body(ideal)
+    body |= {
+        "strata": [stratum.to_dict() for stratum in analysis.strata],
+        "singular_locus": analysis.singular_locus.to_dict(),
+        "boundary": analysis.boundary.to_dict(),
+        "certainty": dict(analysis.certainty),
+        "cross_checks": [vars(check) for check in analysis.cross_checks],
+        "notes": list(analysis.notes),
+    }
+    return with_model(layer, body, analysis.provenance)
+
+
+def dimension_document(found: DimensionResult) -> dict[str, Any]:
+    """What ``m2bridge dimension`` prints."""
+    body = {
+        "dimension": found.value,
+        "lower": found.lower,
+        "upper": found.upper,
+        "formula": found.formula,
+        "refined": found.refined,
+        "parameters": found.parameters,
+        "excess": found.excess,
+        "method": found.method,
+        "lower_source": found.lower_source,
+        "upper_source": found.upper_source,
+        "reason": found.reason,
+        "primes": list(found.primes),
+        "seed": found.seed,
+        "inputs": found.inputs,
+        "gap": found.gap,
+        "tolerance": found.tolerance,
+        "notes": list(found.notes),
+        "certainty": {"dimension": found.certainty},
+    }
+    return with_model(found.network, body)
+
+
+def generic_fibre_document(found: GenericFibre) -> dict[str, Any]:
+    """What ``m2bridge fibre`` prints about generic weights."""
+    body = {
+        "dimension": found.dimension,
+        "reduced_points": found.reduced_points,
+        "components": found.components,
+        "factors": [
+            {
+                "kind": factor.kind,
+                "group": factor.group,
+                "layers": list(factor.layers),
+                "dimension": factor.dimension,
+                "action": factor.action,
+            }
+            for factor in found.factors
+        ],
+        "reason": found.reason,
+        "certainty": {"fibre": found.certainty, "dimension": found.functions.certainty},
+    }
+    return with_model(found.network, body)
+
+
+def invariants_document(found: InvariantReport) -> dict[str, Any]:
+    """What ``m2bridge invariants`` prints."""
+    body = {
+        "linear_relations": found.linear_relations,
+        "linear_relations_total": found.linear_relations_total,
+        "families": [
+            {
+                "name": family.name,
+                "description": family.description,
+                "published": family.published,
+                "degree": family.degree,
+                "built": family.built,
+                "dimension": family.dimension,
+                "irreducibles": [_irreducible(entry) for entry in family.irreducibles],
+                "minimal": [_irreducible(entry) for entry in family.minimal],
+                "skipped": family.skipped or None,
+            }
+            for family in found.families
+        ],
+        "generated_by_degree": _counts(found.generated_by_degree),
+        "missing": {
+            str(degree): [_irreducible(entry) for entry in entries]
+            for degree, entries in sorted(found.missing.items())
+        },
+        "whole": found.whole,
+        "certainty": {"invariants": found.certainty},
+    }
+    return with_model(found.layer, body, found.provenance)
