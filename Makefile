@@ -105,7 +105,7 @@ docker-build:
 
 docker-run: docker-build
 	mkdir -p $(OUT)
-	M2BRIDGE_UID=$$(id -u) M2BRIDGE_GID=$$(id -g) $(COMPOSE) -f $(COMPOSE_FILE) run --rm analyze $(LAYER)
+	M2BRIDGE_OUT="$(abspath $(OUT))" $(COMPOSE) -f $(COMPOSE_FILE) run --rm analyze $(LAYER)
 
 docker-test: dev m2
 	$(PYTEST) -m docker
