@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-import flint
 import numpy as np
 
 from m2bridge.attention import Network
 from m2bridge.geometry.depth.derivative import Weights, gradient_rows, split_weights
+from m2bridge.geometry.depth.echelon import Echelon, matrix_rank
 from m2bridge.geometry.depth.rings import Array, FormalModular, Modular, Ring, Series
 
 __all__ = [
@@ -25,10 +25,8 @@ __all__ = [
     "SLACK",
     "Progress",
     "RowSource",
-    "jacobian_matrix",
     "jacobian_rank",
     "jet_order",
-    "matrix_rank",
 ]
 
 Progress = Callable[[str, int, int | None], None]
@@ -39,7 +37,9 @@ DEFAULT_PRIMES = (2147483647, 2147483629, 2147483587)
 SLACK = 8
 """Rows beyond the upper bound: they show that further inputs add nothing."""
 
-_CHUNK_ENTRIES = 2_000_000
+_CHUNK_ENTRIES = 6_000_000
+_ONE_CALL = 6_000_000
+"""Entries up to which FLINT takes the rank in one call, of a few seconds."""
 
 _log = logging.getLogger("m2bridge.geometry.dimension")
 
@@ -102,20 +102,6 @@ def jet_order(network: Network) -> int:
     return 2 * int(3 ** (network.depth - 1)) + 1
 
 
-def matrix_rank(matrix: Array, prime: int) -> int:
-    """Exact rank of a matrix of residues (FLINT)."""
-    rows, columns = matrix.shape
-    if rows == 0 or columns == 0:
-        return 0
-    return int(_to_flint(matrix, prime).rank())
-
-
-def _to_flint(matrix: Array, prime: int) -> flint.nmod_mat:
-    # By way of fmpz_mat: python-flint builds that twice as fast, and converts it in C.
-    rows, columns = matrix.shape
-    return flint.nmod_mat(flint.fmpz_mat(rows, columns, matrix.ravel().tolist()), prime)
-
-
 def _chunks(
     source: RowSource, rows: int, executor: Executor | None, progress: Progress | None
 ) -> Iterator[Array]:
@@ -130,32 +116,6 @@ def _chunks(
             progress("Jacobian", rows - left, rows)
 
 
-def jacobian_matrix(
-    source: RowSource,
-    rows: int,
-    *,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> flint.nmod_mat:
-    """The Jacobian as a FLINT matrix, filled chunk by chunk.
-
-    Small ones are converted in one go; large ones go in row by row, so that no list of all
-    entries has to exist beside the matrix.
-    """
-    columns = source.network.parameters
-    if rows * columns <= 2 * _CHUNK_ENTRIES:
-        parts = list(_chunks(source, rows, executor, progress))
-        return _to_flint(np.concatenate(parts), source.prime)
-    matrix = flint.nmod_mat(rows, columns, source.prime)
-    i = 0
-    for chunk in _chunks(source, rows, executor, progress):
-        for row in chunk:
-            for j, value in enumerate(row.tolist()):
-                matrix[i, j] = value
-            i += 1
-    return matrix
-
-
 def jacobian_rank(
     source: RowSource,
     rows: int,
@@ -165,15 +125,26 @@ def jacobian_rank(
 ) -> int:
     """Exact rank modulo the prime of ``rows`` rows of the Jacobian.
 
+    Small Jacobians are ranked by FLINT in one call; large ones block by block, which is up to twice
+    as slow but can be interrupted.
+
     Args:
         source: where rows come from.
         rows: how many; a rank below this number means that more inputs add nothing.
         executor: any ``concurrent.futures.Executor`` for computing rows.
-        progress: called as ``progress(stage, done, total)``.
+        progress: called as ``progress(stage, done, total)`` with stage ``"Jacobian"`` when rows
+            are there and ``"rank"`` when they have been counted in.
     """
-    matrix = jacobian_matrix(source, rows, executor=executor, progress=progress)
-    if progress is not None:
-        progress("rank", 0, None)
-    rank = int(matrix.rank())
+    chunks = _chunks(source, rows, executor, progress)
+    if rows * source.network.parameters <= _ONE_CALL:
+        rank = matrix_rank(np.concatenate(list(chunks)), source.prime)
+    else:
+        echelon, done = Echelon(source.prime), 0
+        for chunk in chunks:
+            echelon.add(chunk)
+            done += len(chunk)
+            if progress is not None:
+                progress("rank", done, rows)
+        rank = echelon.rank
     _log.debug("rank %d of a %d x %d matrix", rank, rows, source.network.parameters)
     return rank

@@ -22,8 +22,9 @@ import numpy as np
 
 from m2bridge.attention import Network
 from m2bridge.geometry.depth.derivative import Head, Weights, forward, gradient_rows
+from m2bridge.geometry.depth.echelon import matrix_rank
 from m2bridge.geometry.depth.multihead import ambient_dimension, layer_bound
-from m2bridge.geometry.depth.rank import SLACK, RowSource, matrix_rank
+from m2bridge.geometry.depth.rank import SLACK, RowSource
 from m2bridge.geometry.depth.rings import Array, Modular
 from m2bridge.geometry.depth.sizes import sizes
 
