@@ -53,7 +53,11 @@ def save_figure(figure: Figure, path: str | Path, dpi: int = 160) -> Path:
     metadata: dict[str, Any] = {} if target.suffix.lower() == ".png" else {"Date": None}
     if target.suffix.lower() == ".pdf":
         metadata = {"CreationDate": None}
-    figure.savefig(target, dpi=dpi, metadata=metadata, facecolor="white")
+    from matplotlib import rc_context
+
+    # Without a salt the ids inside SVG files would differ from run to run.
+    with rc_context({"svg.hashsalt": "m2bridge"}):
+        figure.savefig(target, dpi=dpi, metadata=metadata, facecolor="white")
     return target
 
 

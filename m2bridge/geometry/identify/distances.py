@@ -185,7 +185,7 @@ def _drop(
     V1 = V if V1 is None else V1
     lower = _norm(V - V1, S - S1)
     value = _norm(V - V1, A - A1)
-    exact = layer.a >= layer.d
+    exact = layer.a >= layer.d or dropped.shape[1] == 0
     return Distance(
         to,
         condition,

@@ -30,11 +30,13 @@ from m2bridge.geometry.recognize.quadratic import (
     Diagonal,
     Splitting,
     diagonalise,
+    rational,
     signature,
     split,
     to_sympy,
 )
 from m2bridge.geometry.recognize.result import Failure, Preimage, field_name
+from m2bridge.geometry.recognize.tensor import primitive_factor
 from m2bridge.geometry.recognize.witness import common_factor_failure, rank_failure
 
 __all__ = ["preimages_of_cubics"]
@@ -112,6 +114,8 @@ def _rational_candidate(
 ) -> _Candidate:
     """A preimage whose V and s are rational."""
     layer = point.layer
+    factor = primitive_factor([x for row in V for x in row])
+    V, s = [[x * factor for x in row] for row in V], s * rational(1 / factor)
     S = symmetric_matrix(s, layer.d)
     diagonal = diagonalise(S)
     splitting = split(diagonal, layer.a)

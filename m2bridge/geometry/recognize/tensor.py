@@ -7,6 +7,7 @@ degrees. So two gcds, a few exact divisions and one product decide. (Docs, theor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -23,6 +24,7 @@ from m2bridge.geometry.recognize.forms import (
 )
 from m2bridge.geometry.recognize.quadratic import (
     diagonalise,
+    rational,
     signature,
     split,
     to_sympy,
@@ -35,7 +37,7 @@ from m2bridge.geometry.recognize.witness import (
     rank_failure,
 )
 
-__all__ = ["preimages_of_tensor", "rational_preimage"]
+__all__ = ["preimages_of_tensor", "primitive_factor", "rational_preimage"]
 
 Rows = list[list[flint.fmpq]]
 
@@ -93,7 +95,8 @@ def _of_generic_rank(point: Point, V: Rows, a_forms: Rows) -> tuple[list[Preimag
 
 def rational_preimage(point: Point, V: Rows, A: Rows, multiplicity: int) -> Preimage:
     """Weights over QQ: V made primitive, A = K^T Q by its reduced row echelon form."""
-    V, A = _normalised(V, A)
+    factor = rational(primitive_factor([to_sympy(x) for row in V for x in row]))
+    V, A = [[x * factor for x in row] for row in V], [[x / factor for x in row] for row in A]
     reduced, rank = flint.fmpq_mat(A).rref()
     d = point.layer.d
     pivots = [next(j for j in range(d) if reduced[i, j] != 0) for i in range(int(rank))]
@@ -108,23 +111,6 @@ def rational_preimage(point: Point, V: Rows, A: Rows, multiplicity: int) -> Prei
         multiplicity=multiplicity,
         rank=len(pivots),
     )
-
-
-def _normalised(V: Rows, A: Rows) -> tuple[Rows, Rows]:
-    """Scale V to coprime integers with a positive first entry, and A the other way."""
-    entries = [x for row in V for x in row if x != 0]
-    numerator, denominator = flint.fmpz(0), flint.fmpz(1)
-    for x in entries:
-        numerator = numerator.gcd(x.p)
-        denominator = denominator.lcm(x.q)
-    # After multiplication with the common denominator the content may have grown.
-    content = flint.fmpz(0)
-    for x in entries:
-        content = content.gcd((x * denominator).p)
-    factor = flint.fmpq(denominator, content)
-    if entries[0] < 0:
-        factor = -factor
-    return [[x * factor for x in row] for row in V], [[x / factor for x in row] for row in A]
 
 
 def _padded(rows: Rows, count: int, d: int) -> sympy.ImmutableMatrix:
@@ -183,17 +169,31 @@ def _rank_one_preimage(
 ) -> Preimage:
     """V = u left^T and A = right q^T: the first row of K is right, that of Q is q."""
     a, d = point.layer.a, point.layer.d
+    entries = [sympy.expand(to_sympy(x) * y) for x in u for y in left]
+    scale = primitive_factor(entries)
     return Preimage(
         Q=_first_row([to_sympy(x) for x in q], a, d),
-        K=_first_row(list(right), a, d),
-        V=sympy.ImmutableMatrix(
-            len(u), d, [sympy.expand(to_sympy(x) * y) for x in u for y in left]
-        ),
+        K=_first_row([sympy.expand(x / scale) for x in right], a, d),
+        V=sympy.ImmutableMatrix(len(u), d, [sympy.expand(x * scale) for x in entries]),
         field=field_name(radicands),
         real=all(m > 0 for m in radicands),
         multiplicity=multiplicity,
         rank=1,
     )
+
+
+def primitive_factor(entries: Sequence[sympy.Expr]) -> sympy.Rational:
+    """The rational that makes rational entries coprime integers, the first nonzero one positive.
+
+    1 when an entry is irrational.
+    """
+    found = [x for x in entries if x != 0]
+    if not all(isinstance(x, sympy.Rational) for x in found):
+        return sympy.Integer(1)
+    denominator = sympy.ilcm(*(x.q for x in found), 1)
+    content = sympy.igcd(*(x * denominator for x in found), 0)
+    factor = sympy.Rational(denominator, content)
+    return factor if found[0] > 0 else -factor
 
 
 def _first_row(row: list[sympy.Expr], count: int, d: int) -> sympy.ImmutableMatrix:

@@ -11,6 +11,10 @@ from m2bridge.geometry.slices.ruled import Array, Vector, form_of, runs
 
 __all__ = ["SingularCurve"]
 
+_SPECIAL = (
+    "the slice is in special position: it contains lines of singular points; move it a little"
+)
+
 
 class SingularCurve:
     """The points (T_0, T_1) = Q (x) (c, s) of a slice: -s T_0 + c T_1 = 0, three conditions.
@@ -37,11 +41,9 @@ class SingularCurve:
             return self._isolated(radius)
         determinant = sympy.Poly(self.matrix[:, 1:].det(), self.t)
         if determinant.is_zero:
-            raise ValueError(
-                "the slice is in special position: it contains lines or planes of singular "
-                "points; move it a little"
-            )
+            raise ValueError(_SPECIAL)
         numerators = [sympy.Poly(e, self.t) for e in self._numerators()]
+        self._check_position(determinant, numerators)
         discriminant = self._discriminant(numerators, determinant)
         pinch = self._pinch_points(numerators, determinant, discriminant, radius)
         reached: list[Array] = []
@@ -63,6 +65,20 @@ class SingularCurve:
             for first, last in runs(flags):
                 pieces.append(_thinned(xyz[max(0, first - 1) : last + 2], radius))
         return reached, unreached, pinch
+
+    def _check_position(self, determinant: sympy.Poly, numerators: list[sympy.Poly]) -> None:
+        """All four are forms of degree 3 in (1 : t); where all vanish, a line may be singular."""
+        common = determinant
+        for numerator in numerators:
+            common = sympy.gcd(common, numerator)
+        suspects = [self.matrix.subs(self.t, x.evalf(30)) for x in _real_roots(common)]
+        if all(p.is_zero or p.degree() < 3 for p in (determinant, *numerators)):
+            suspects.append(self.matrix.diff(self.t))  # t = infinity
+        for suspect in suspects:
+            values = np.array(suspect.evalf(20), dtype=float)
+            linear, whole = (np.linalg.matrix_rank(m, tol=1e-9) for m in (values[:, 1:], values))
+            if linear == whole:
+                raise ValueError(_SPECIAL)
 
     def _numerators(self) -> list[sympy.Expr]:
         """Cramer: x_v = numerator_v / determinant."""
@@ -101,14 +117,13 @@ class SingularCurve:
     ) -> Array:
         """Real zeros of the discriminant, where Q is a square."""
         found = []
-        for root in sympy.real_roots(discriminant.sqf_part()) if discriminant.degree() > 0 else []:
-            below = float(determinant.eval(root))
+        for root in _real_roots(discriminant):
+            value = root.evalf(50)
+            below = float(determinant.eval(value))
             if abs(below) < 1e-12:
-                continue
-            point = [float(n.eval(root)) / below for n in numerators]
-            quadric = self._quadric(numerators, determinant)
-            # 1 + t^2 divides the quadric; it has no real zeros, so nothing is lost.
-            if np.linalg.norm(point) <= radius and any(float(q.eval(root)) for q in quadric):
+                continue  # at infinity
+            point = [float(n.eval(value)) / below for n in numerators]
+            if np.linalg.norm(point) <= radius:
                 found.append(point)
         return np.array(found).reshape(-1, self.dim)
 
@@ -118,7 +133,7 @@ class SingularCurve:
         if determinant.is_zero:
             raise ValueError("the plane is in special position: it contains a singular curve")
         groups: list[list[Array]] = [[], [], []]
-        for root in sympy.real_roots(determinant.sqf_part()) if determinant.degree() > 0 else []:
+        for root in _real_roots(determinant):
             matrix = np.array(self.matrix.subs(self.t, root).evalf(30), dtype=float)
             solution, _, rank, _ = np.linalg.lstsq(matrix[:, 1:], -matrix[:, 0], rcond=1e-10)
             if rank < 2 or np.linalg.norm(solution) > radius:
@@ -131,6 +146,13 @@ class SingularCurve:
             groups[kind].append(solution[None, :])
         pinch = np.concatenate(groups[2]) if groups[2] else np.zeros((0, 2))
         return groups[0], groups[1], pinch
+
+
+def _real_roots(polynomial: sympy.Poly) -> list[sympy.Expr]:
+    """The different real roots, exact."""
+    if polynomial.degree() <= 0:
+        return []
+    return list(sympy.real_roots(polynomial.sqf_part()))
 
 
 def _evaluate(polynomial: sympy.Poly, t: Array) -> Array:
