@@ -257,15 +257,24 @@ class Guard:
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # a Ctrl-C or a kill of our group is not for it
             cwd="/",
+            bufsize=0,
         )
+        assert self._process.stdin is not None
+        self._pipe = self._process.stdin
 
     def release(self) -> None:
         """The container is gone; the guard may go."""
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            with contextlib.suppress(OSError):
-                self._process.stdin.write(b"done\n")
-                self._process.stdin.close()
+        if self._pipe.closed:
+            return
+        with contextlib.suppress(OSError):
+            self._pipe.write(b"done\n")
+            self._pipe.close()
         self._process.wait()
+
+    def let_go(self) -> None:
+        """In a fork of the Python process: the guard watches over the parent only."""
+        self._pipe.close()
+        self._process.returncode = 0  # it is not our child, so nobody need wait for it
 
 
 def _owner(pid: int) -> str:

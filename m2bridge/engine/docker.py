@@ -150,7 +150,7 @@ class DockerChannel:
         for poll in (self._readable, self._writable):
             poll.register(self._err, select.POLLIN)
         self._finalizer = weakref.finalize(
-            self, _abandon, client, self.name, self._process, self._guard
+            self, _forgotten, os.getpid(), client, self.name, self._process, self._guard
         )
         self._greeting = source
 
@@ -220,6 +220,12 @@ class DockerChannel:
             self._finalizer.detach()
             _close(self._process, self._guard)
         return self._exit
+
+    def abandon(self) -> None:
+        """In a fork of the Python process: lets go of the parent's container."""
+        self._finalizer.detach()
+        _let_go(self._process, self._guard)
+        self._exit = Exit(None, False, "")
 
     def _end(self, grace_seconds: float) -> Exit:
         # A container that has ended by itself, or does so in time, can be asked why.
@@ -294,17 +300,35 @@ def _close(process: subprocess.Popen[bytes], guard: Guard) -> None:
     if process.poll() is None:
         process.kill()
     process.wait()
+    _close_streams(process)
+    guard.release()
+
+
+def _let_go(process: subprocess.Popen[bytes], guard: Guard) -> None:
+    """In a fork: drops our copies of descriptors; client and guard are the parent's."""
+    _close_streams(process)
+    process.returncode = 0  # it is not our child, so nobody need wait for it
+    guard.let_go()
+
+
+def _close_streams(process: subprocess.Popen[bytes]) -> None:
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.close()
-    guard.release()
 
 
-def _abandon(
-    client: ContainerClient, name: str, process: subprocess.Popen[bytes], guard: Guard
+def _forgotten(
+    owner: int,
+    client: ContainerClient,
+    name: str,
+    process: subprocess.Popen[bytes],
+    guard: Guard,
 ) -> None:
     """What is done for a channel that nobody ended."""
+    if os.getpid() != owner:
+        _let_go(process, guard)
+        return
     with contextlib.suppress(DockerError):
         client.remove(name)
     _close(process, guard)

@@ -187,6 +187,30 @@ def test_a_forgotten_channel_is_removed(engine: DockerEngine, ours: Names) -> No
     assert ours() == set()
 
 
+@pytest.mark.parametrize("way", ["collected", "abandoned"])
+def test_a_fork_does_not_touch_the_parents_container(
+    engine: DockerEngine, ours: Names, way: str
+) -> None:
+    channel = engine.start(Limits(memory=400 * 2**20))
+    try:
+        child = os.fork()
+        if child == 0:
+            try:
+                if way == "abandoned":
+                    channel.abandon()
+                del channel
+                gc.collect()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        assert ours() == {channel.name}
+        assert channel.receive(4, time.monotonic() + 10).startswith(b"M2B")
+        assert channel.end(0).status == -9  # it ran until now
+    finally:
+        channel.end()
+    assert ours() == set()
+
+
 _VICTIM = """
 import sys
 from m2bridge.engine import open_session
