@@ -13,12 +13,13 @@ from m2bridge.attention import Layer
 from m2bridge.engine import Session
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.generators import Generators
-from m2bridge.geometry.recognize import recognize
+from m2bridge.geometry.recognize import Recognition, recognize
 from m2bridge.geometry.strata.claims import model_dimension
-from m2bridge.geometry.strata.closures import EquationOptions, closure_component
+from m2bridge.geometry.strata.closures import Component, EquationOptions, closure_component
 from m2bridge.geometry.strata.confirm import confirmed_component
 from m2bridge.geometry.strata.equations import gradient
 from m2bridge.geometry.strata.listing import maximal, strata
+from m2bridge.geometry.strata.locate import stratum_of_point
 from m2bridge.scripts import polynomials_from_answer, polynomials_to_lists, run_script
 
 __all__ = ["TangentSpace", "tangent_space"]
@@ -31,24 +32,26 @@ class TangentSpace:
     Attributes:
         layer: the model.
         point: exact coordinates.
+        type: the rank type of the stratum that it lies in.
         dimension: of the tangent space, in the affine cone.
-        basis: integer vectors that span it.
+        basis: integer vectors that span it; None when the equations found do not cut it out.
         model_dimension: the dimension of the closure; larger tangent spaces are singular points.
-        singular: is the point singular? None when equations may be missing.
+        singular: is the point singular?
         multiplicity: of the point on the closure. At smooth points and at zero it is known (1,
             and the degree); elsewhere by Macaulay2, None without a session or complete equations.
         tangent_cone: generators of the ideal of the tangent cone, under the same conditions.
-        certainty: "proved" when all equations are known, or the tangent space is as small as it
-            can be; else "conjectural": the true space may be smaller.
+        certainty: of the dimension: "proved", or "conjectural" for a formula that is checked on
+            examples only.
         certificate: what this rests on.
     """
 
     layer: Layer
     point: tuple[sympy.Rational, ...]
+    type: tuple[int, ...]
     dimension: int
-    basis: tuple[tuple[int, ...], ...]
+    basis: tuple[tuple[int, ...], ...] | None
     model_dimension: int
-    singular: bool | None
+    singular: bool
     multiplicity: int | None
     tangent_cone: tuple[sympy.Poly, ...] | None
     certainty: str
@@ -59,8 +62,9 @@ class TangentSpace:
         cone = self.tangent_cone
         return {
             "point": [str(x) for x in self.point],
+            "type": list(self.type),
             "dimension": self.dimension,
-            "basis": [list(row) for row in self.basis],
+            "basis": None if self.basis is None else [list(row) for row in self.basis],
             "model_dimension": self.model_dimension,
             "singular": self.singular,
             "multiplicity": self.multiplicity,
@@ -99,35 +103,61 @@ def tangent_space(
     if answer.over_complex is not True:
         raise ValueError(f"the point is not in the closure of the functions: {answer.reason}")
     values = tuple(sympy.Rational(x) for x in answer.coefficients)
-    found = strata(layer, certify=False)
-    (dense,) = maximal(found)
-    closure = closure_component(dense, found, equations=True, options=options)
-    if closure.complete is not True and session is not None:
-        closure = confirmed_component(closure, session)
+    stratum = stratum_of_point(layer, values, lambda: _rational_weights(answer))
+    closure = _closure(layer, session, options)
     generators = closure.generators
     assert generators is not None
-    basis = _kernel(generators, values)
-    dimension = model_dimension(dense)
-    proved = closure.complete is True or len(basis) == dimension
+    space = _kernel(generators, values)
+    if len(space) < stratum.tangent_dimension or (
+        closure.complete is True and len(space) > stratum.tangent_dimension
+    ):
+        raise VerificationError(
+            f"{layer}, type {stratum.type}: the equations leave a tangent space of dimension "
+            f"{len(space)}, the formula says {stratum.tangent_dimension}"
+        )
+    basis = space if len(space) == stratum.tangent_dimension else None
+    claim = stratum.claims["tangent_dimension"]
+    computed = closure.complete is True or (basis is not None and not stratum.singular)
     multiplicity, cone = None, None
-    if proved and len(basis) == dimension:
-        multiplicity, cone = 1, _linear_forms(basis, layer)
-    elif closure.complete is True and not any(values):
-        multiplicity, cone = closure.degree, tuple(generators)
+    if not stratum.singular:
+        multiplicity, cone = 1, None if basis is None else _linear_forms(basis, layer)
+    elif stratum.is_origin:
+        multiplicity = closure.degree
+        cone = tuple(generators) if closure.complete is True else None
     elif closure.complete is True and session is not None:
         multiplicity, cone = _cone(generators, values, layer, session, timeout)
     return TangentSpace(
         layer=layer,
         point=values,
-        dimension=len(basis),
+        type=stratum.type,
+        dimension=stratum.tangent_dimension,
         basis=basis,
-        model_dimension=dimension,
-        singular=(len(basis) > dimension) if proved else None,
+        model_dimension=model_dimension(stratum),
+        singular=stratum.singular,
         multiplicity=multiplicity,
         tangent_cone=cone,
-        certainty="proved" if proved else "conjectural",
-        certificate=closure.certificate,
+        certainty="proved" if computed else claim.certainty,
+        certificate=closure.certificate if computed else claim.text,
     )
+
+
+def _closure(layer: Layer, session: Session | None, options: EquationOptions) -> Component:
+    """The closure of all functions with its equations, complete where that can be had."""
+    found = strata(layer, certify=False)
+    (dense,) = maximal(found)
+    closure = closure_component(dense, found, equations=True, options=options)
+    if closure.complete is not True and session is not None:
+        return confirmed_component(closure, session)
+    return closure
+
+
+def _rational_weights(answer: Recognition) -> tuple[list[Any], list[Any]] | None:
+    """Rational V and S of one preimage."""
+    for preimage in answer.preimages:
+        V, S = preimage.V.tolist(), preimage.S.tolist()
+        if all(x.is_Rational for row in (*V, *S) for x in row):
+            return V, S
+    return None
 
 
 def _kernel(generators: Generators, point: Sequence[sympy.Rational]) -> tuple[tuple[int, ...], ...]:
