@@ -5,6 +5,7 @@
     ├── EngineError             the machinery around M2 refused
     │   └── DockerError         no client, no daemon, no permission, no image, wrong image
     ├── M2Error                 M2 ran the code and said no
+    │   └── M2InterruptedError  ... because it was interrupted
     ├── M2TimeoutError          the time limit passed
     ├── M2MemoryError           the memory limit was reached
     ├── M2CrashedError          the M2 process ended, or left the protocol, by itself
@@ -25,6 +26,7 @@ __all__ = [
     "M2BridgeError",
     "M2CrashedError",
     "M2Error",
+    "M2InterruptedError",
     "M2MemoryError",
     "M2NotFoundError",
     "M2TimeoutError",
@@ -96,6 +98,26 @@ def _rebuild_m2error(
     message: str, location: SourceLocation | None, script: str, output: str
 ) -> M2Error:
     return M2Error(message, location=location, script=script, output=output)
+
+
+class M2InterruptedError(M2Error):
+    """The computation was stopped by ``interrupt``.
+
+    Attributes:
+        state_kept: whether M2 came back, with everything that was defined in it; otherwise its
+            process was ended.
+    """
+
+    def __init__(self, message: str, *, script: str = "", state_kept: bool = True) -> None:
+        super().__init__(message, script=script)
+        self.state_kept = state_kept
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_interrupted, (self.message, self.script, self.state_kept)
+
+
+def _rebuild_interrupted(message: str, script: str, state_kept: bool) -> M2InterruptedError:
+    return M2InterruptedError(message, script=script, state_kept=state_kept)
 
 
 class M2TimeoutError(M2BridgeError):

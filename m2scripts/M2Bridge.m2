@@ -31,7 +31,7 @@ export {
 -- listForm and sums of terms. Whether they are there and right is tried below, once, at load time.
 debug Core
 
-protocolVersion = "1"
+protocolVersion = "2"
 
 ------------------------------------------------------------------------
 -- JSON: exact, never through floating point
@@ -190,45 +190,56 @@ bridgeOperation("packages", segments -> apply(segments, p -> toString(
 -- Frames
 ------------------------------------------------------------------------
 
--- Header: "M2B1", one letter, job number (10 digits), number of segments (6 digits), newline.
--- Then the segments' lengths, 12 digits each, then the segments.
-headerSize = 22
-lengthDigits = 12
+-- Header: "M2B2", one letter, job (8 bytes, sent back as they came), number of segments (3 bytes);
+-- then the segments' lengths (6 bytes each, most significant first); then the segments.
+headerSize = 16
+lengthSize = 6
+readSize = 65536 -- what a pipe holds
 
 bridgeIn = null
 bridgeOut = null
+ownProcess = null
+unread = ""
 
-readExactly = n -> (
-    parts := new MutableList;
-    have := 0;
+-- at least n bytes: those of s, and more from Python. No bytes mean that Python is gone.
+readMore = (s, n) -> (
+    parts := new MutableList from {s};
+    have := #s;
     while have < n do (
-        chunk := read(bridgeIn, n - have);
-        -- end of file: the other side is gone
+        chunk := read(bridgeIn, readSize);
         if chunk === null or #chunk === 0 then exit 0;
         parts#(#parts) = chunk;
         have = have + #chunk);
     concatenate toList parts)
 
--- Digits only: "value" is never given anything that came through a frame unchecked.
-digitsValue = s -> (
-    if not match("^[0-9]+$", s) then exit 70;
-    while #s > 1 and s#0 === "0" do s = substring(1, s);
-    value s)
+lengthsIn = table -> (
+    b := ascii table;
+    apply(#b // lengthSize, k -> (
+        j := lengthSize * k;
+        (((((b#j*256 + b#(j+1))*256 + b#(j+2))*256 + b#(j+3))*256 + b#(j+4))*256 + b#(j+5)))))
 
-padded = (width, n) -> (s := toString n; concatenate(width - #s : "0", s))
+lengthBytes = n -> (n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255)
 
 readFrame = () -> (
-    header := readExactly headerSize;
+    s := readMore(unread, headerSize);
     -- out of step: nothing sensible can follow
-    if substring(0, 4, header) =!= "M2B1" then exit 70;
-    count := digitsValue substring(15, 6, header);
-    table := readExactly(lengthDigits * count);
-    sizes := apply(count, i -> digitsValue substring(lengthDigits * i, lengthDigits, table));
-    (substring(4, 1, header), digitsValue substring(5, 10, header), apply(sizes, readExactly)))
+    if substring(0, 4, s) =!= "M2B2" then exit 70;
+    count := ascii substring(13, 3, s);
+    place := headerSize + lengthSize * ((count#0 * 256 + count#1) * 256 + count#2);
+    if #s < place then s = readMore(s, place);
+    sizes := lengthsIn substring(headerSize, place - headerSize, s);
+    total := place + sum sizes;
+    if #s < total then s = readMore(s, total);
+    unread = if #s > total then substring(total, s) else "";
+    (substring(4, 1, s), substring(5, 8, s), apply(sizes, n -> (
+                place = place + n;
+                substring(place - n, n, s)))))
 
 writeFrame = (letter, job, segments) -> (
-    bridgeOut << "M2B1" << letter << padded(10, job) << padded(6, #segments) << "\n";
-    for s in segments do bridgeOut << padded(lengthDigits, #s);
+    count := #segments;
+    bridgeOut << concatenate("M2B2", letter, job,
+        ascii deepSplice {count >> 16 & 255, count >> 8 & 255, count & 255,
+            toSequence apply(segments, s -> lengthBytes(#s))});
     for s in segments do bridgeOut << s;
     bridgeOut << flush;)
 
@@ -242,30 +253,34 @@ reply = null
 -- The only code that "capture" is given as text is a call of this function; capture echoes what
 -- it runs, and what it echoes stays the same. The marks tell the user's output from the echo.
 bridgeStep = () -> (
+    -- capture sets this in older versions, and then an interrupt would end the process
+    stopIfError = false;
     << "\002";
-    (name, segments) := (first request, drop(request, 1));
+    name := first request;
     if not operations#?name then error("unknown operation: ", name);
-    reply = operations#name segments;
+    reply = operations#name drop(request, 1);
     << "\003";)
 
 serveOnce = () -> (
     (letter, job, segments) := readFrame();
     if letter === "Q" then exit 0;
-    request = segments;
-    reply = null;
-    if #segments > 0 and segments#0 === "echo" then writeFrame("R", job, prepend("", drop(segments, 1)))
+    if segments#0 === "echo" then writeFrame("R", job, prepend("", drop(segments, 1)))
     else (
+        (request, reply) = (segments, null);
         (failed, text) := capture "bridgeStep()";
-        text = toString text;
+        -- a copy that the code made of this process has no business here
+        if processID() =!= ownProcess then kill processID();
         if failed or reply === null then writeFrame("X", job, {text})
-        else writeFrame("R", job, prepend(text, reply))))
+        else writeFrame("R", job, prepend(text, reply));
+        (request, reply) = (null, null)))
 
 bridgeServe = (inputDescriptor, outputDescriptor) -> (
     bridgeIn = openIn("/dev/fd/" | toString inputDescriptor);
     bridgeOut = openOut("/dev/fd/" | toString outputDescriptor);
+    ownProcess = processID();
     serving = true;
-    writeFrame("H", 0, {protocolVersion, version#"VERSION", M2Bridge.Options.Version,
-            toString fastPathWorks});
+    writeFrame("H", "\0\0\0\0\0\0\0\0", {protocolVersion, version#"VERSION",
+            M2Bridge.Options.Version, toString fastPathWorks});
     while true do serveOnce())
 
 beginDocumentation()

@@ -57,13 +57,19 @@ class Channel(Protocol):
         """Sends all bytes. Raises EOFError if M2 is gone, TimeoutError at the deadline."""
 
     def receive(self, size: int, deadline: float | None) -> bytes:
-        """Receives exactly so many bytes. Raises EOFError or TimeoutError likewise."""
+        """Receives exactly so many bytes. Raises EOFError or TimeoutError likewise.
+
+        After a TimeoutError nothing is lost: the next call begins where this one did.
+        """
 
     def interrupt(self) -> None:
         """Asks M2 to stop what it is doing (SIGINT)."""
 
     def end(self, grace_seconds: float = 0.0) -> Exit:
         """Ends M2 and everything it started; may be called again and then tells the same."""
+
+    def abandon(self) -> None:
+        """In a fork of the Python process: lets go of an M2 that belongs to the parent."""
 
 
 class Engine(Protocol):

@@ -19,7 +19,7 @@ from m2bridge.engine.commands import run_command
 from m2bridge.engine.store import managed_m2
 from m2bridge.errors import M2NotFoundError
 
-__all__ = ["MINIMUM_VERSION", "Installation", "candidates", "find_m2"]
+__all__ = ["MINIMUM_VERSION", "Installation", "candidates", "find_m2", "is_old"]
 
 MINIMUM_VERSION = (1, 21)
 _VERSION_SECONDS = 60.0
@@ -39,6 +39,12 @@ class Installation:
     path: Path
     version: str
     origin: str
+
+
+def is_old(version: str) -> bool:
+    """Whether a version of M2 is older than m2bridge needs, or not a version at all."""
+    match = _VERSION.fullmatch(version)
+    return match is None or (int(match[1]), int(match[2])) < MINIMUM_VERSION
 
 
 def candidates(explicit: str | os.PathLike[str] | None = None) -> list[tuple[str, str | None]]:
@@ -87,7 +93,7 @@ def _checked_version(executable: Path, origin: str) -> str:
             f"{executable} (from {origin}) does not look like Macaulay2: asked for its version, "
             f"it said {version[:200]!r}. {_REMEDY}"
         )
-    if (int(match[1]), int(match[2])) < MINIMUM_VERSION:
+    if is_old(version):
         wanted = ".".join(map(str, MINIMUM_VERSION))
         raise M2NotFoundError(
             f"{executable} (from {origin}) is Macaulay2 {version}; m2bridge needs {wanted} or "

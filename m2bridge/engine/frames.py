@@ -1,8 +1,8 @@
 """Frames: what crosses the channel between Python and Macaulay2.
 
-A frame is a header of 22 bytes (``M2B1``, one letter, the job number in 10 digits, the number of
-segments in 6 digits, a newline), the segments' lengths in 12 digits each, and the segments.
-Segments are bytes; nothing in them is ever searched for a delimiter.
+A frame is a header of 16 bytes (``M2B2``, one letter, the job number in 8 bytes, the number of
+segments in 3 bytes), the segments' lengths in 6 bytes each, and the segments. Numbers have their
+most significant byte first. Segments are bytes; nothing in them is searched for a delimiter.
 
 Letters: ``H`` hello (M2 speaks first), ``C`` call, ``R`` result, ``X`` M2's error, ``Q`` quit.
 The other half of this file is ``readFrame`` and ``writeFrame`` in ``m2scripts/M2Bridge.m2``.
@@ -10,22 +10,24 @@ The other half of this file is ``readFrame`` and ``writeFrame`` in ``m2scripts/M
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from m2bridge.errors import WireError
 
-__all__ = ["PROTOCOL_VERSION", "Frame", "encode_frame", "read_frame"]
+__all__ = ["PROTOCOL_VERSION", "Frame", "FrameReader", "encode_frame"]
 
-PROTOCOL_VERSION = "1"
+PROTOCOL_VERSION = "2"
 
-_MAGIC = b"M2B1"
+_MAGIC = b"M2B2"
 _LETTERS = b"HCRXQ"
-_HEADER_SIZE = 22
-_LENGTH_DIGITS = 12
+_HEADER = struct.Struct(">4scQBH")
+_LENGTH_BYTES = 6
+_MOST_SEGMENTS = 2**24 - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Frame:
     """One message: its letter, the job that it belongs to, its segments."""
 
@@ -35,33 +37,58 @@ class Frame:
 
 
 def encode_frame(letter: str, job: int, segments: Sequence[bytes]) -> bytes:
-    """The bytes of a frame."""
-    head = b"%s%s%010d%06d\n" % (_MAGIC, letter.encode("ascii"), job, len(segments))
-    table = b"".join(b"%012d" % len(segment) for segment in segments)
-    return b"".join((head, table, *segments))
-
-
-def read_frame(read: Callable[[int], bytes]) -> Frame:
-    """The next frame, through a function that reads exactly so many bytes.
+    """The bytes of a frame.
 
     Raises:
-        WireError: what came is not a frame; the two sides are out of step.
+        ValueError: there are more segments than a frame can count.
     """
-    header = read(_HEADER_SIZE)
-    letter, job, count = header[4:5], header[5:15], header[15:21]
-    well_formed = (
-        header[:4] == _MAGIC
-        and letter in _LETTERS
-        and job.isdigit()
-        and count.isdigit()
-        and header[21:] == b"\n"
-    )
-    if not well_formed:
+    count = len(segments)
+    if count > _MOST_SEGMENTS:
+        raise ValueError(f"a frame holds at most {_MOST_SEGMENTS} segments, not {count}")
+    head = _HEADER.pack(_MAGIC, letter.encode("ascii"), job, count >> 16, count & 0xFFFF)
+    lengths = [len(segment).to_bytes(_LENGTH_BYTES, "big") for segment in segments]
+    return b"".join([head, *lengths, *segments])
+
+
+class FrameReader:
+    """Reads frames one after the other, and can be stopped and taken up again inside of one.
+
+    Args:
+        receive: ``receive(size, deadline)`` gives exactly so many bytes, or raises TimeoutError
+            or EOFError and then has consumed none.
+    """
+
+    def __init__(self, receive: Callable[[int, float | None], bytes]) -> None:
+        self._receive = receive
+        self._head: tuple[str, int, int] | None = None
+        self._sizes: list[int] | None = None
+        self._segments: list[bytes] = []
+
+    def next(self, deadline: float | None) -> Frame:
+        """The next frame.
+
+        Raises:
+            WireError: what came is not a frame; the two sides are out of step.
+            EOFError, TimeoutError: from ``receive``.
+        """
+        if self._head is None:
+            self._head = _parsed_header(self._receive(_HEADER.size, deadline))
+        letter, job, count = self._head
+        if self._sizes is None:
+            table = self._receive(_LENGTH_BYTES * count, deadline)
+            self._sizes = [
+                int.from_bytes(table[place : place + _LENGTH_BYTES], "big")
+                for place in range(0, len(table), _LENGTH_BYTES)
+            ]
+        segments = self._segments
+        for size in self._sizes[len(segments) :]:
+            segments.append(self._receive(size, deadline))
+        self._head, self._sizes, self._segments = None, None, []
+        return Frame(letter, job, tuple(segments))
+
+
+def _parsed_header(header: bytes) -> tuple[str, int, int]:
+    magic, letter, job, high, low = _HEADER.unpack(header)
+    if magic != _MAGIC or letter not in _LETTERS:
         raise WireError(f"Macaulay2 sent {header!r} where a frame should begin")
-    table = read(_LENGTH_DIGITS * int(count))
-    if table and not table.isdigit():
-        raise WireError(f"Macaulay2 sent {table[:60]!r} where the lengths of segments should be")
-    sizes = [
-        int(table[start : start + _LENGTH_DIGITS]) for start in range(0, len(table), _LENGTH_DIGITS)
-    ]
-    return Frame(letter.decode("ascii"), int(job), tuple(read(size) for size in sizes))
+    return letter.decode("ascii"), job, (high << 16) + low

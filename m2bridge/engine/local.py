@@ -5,29 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import time
 import weakref
 from pathlib import Path
-from typing import IO
 
 from m2bridge.engine.channel import Exit, Limits
 from m2bridge.engine.discovery import Installation
+from m2bridge.engine.kept import KeptProcess, high_pipe, private_folder, remove_folder
 from m2bridge.errors import EngineError
 from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
 __all__ = ["LocalChannel", "LocalEngine", "serve_command"]
 
-_KEEPER = Path(__file__).with_name("keeper.py")
 _M2_PACKAGE = "M2Bridge.m2"
-_M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty", "--stop")
-_TRANSCRIPT_BYTES = 4000
-_END_SECONDS = 10.0
-_CHUNK = 1 << 20
+_M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
+_SMALL_READ = 1 << 16  # what a pipe holds
+_LARGE_READ = 1 << 20
 
 
 def serve_command(executable: str, inputs: int, outputs: int) -> list[str]:
@@ -53,15 +46,12 @@ class LocalEngine:
         Raises:
             EngineError: the process or its folder cannot be made.
         """
-        try:
-            folder = tempfile.mkdtemp(prefix="m2bridge-")
-        except OSError as error:
-            raise EngineError(f"no private folder for Macaulay2 can be made: {error}") from error
+        folder = private_folder()
         try:
             (Path(folder) / _M2_PACKAGE).write_bytes((SCRIPTS_FOLDER / _M2_PACKAGE).read_bytes())
             return LocalChannel(str(self.installation.path), folder, limits.memory or 0)
         except BaseException as error:
-            _remove(folder)
+            remove_folder(folder)
             if isinstance(error, OSError):
                 raise EngineError(f"Macaulay2 cannot be started: {error}") from error
             raise
@@ -72,34 +62,23 @@ class LocalChannel:
 
     def __init__(self, executable: str, folder: str, memory: int) -> None:
         self._folder = folder
-        self._exit: Exit | None = None
-        with contextlib.ExitStack() as stack:  # closes M2's ends here, and all on failure
-            request_read, self._requests = os.pipe()
-            stack.callback(os.close, request_read)
-            self._answers, answer_write = os.pipe()
-            stack.callback(os.close, answer_write)
-            self._control, keeper_control = socket.socketpair()
-            stack.callback(keeper_control.close)
-            self._transcript: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._received = b""
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            request_read, self._requests = high_pipe()
+            theirs.callback(os.close, request_read)
+            ours.callback(os.close, self._requests)
+            self._answers, answer_write = high_pipe()
+            theirs.callback(os.close, answer_write)
+            ours.callback(os.close, self._answers)
             os.set_blocking(self._requests, False)
             os.set_blocking(self._answers, False)
             command = serve_command(executable, request_read, answer_write)
-            try:
-                self._keeper = subprocess.Popen(
-                    [sys.executable, "-I", "-S", str(_KEEPER)]
-                    + [str(keeper_control.fileno()), str(memory), folder, *command],
-                    cwd=folder,
-                    env=_environment(folder),
-                    stdin=subprocess.DEVNULL,
-                    stdout=self._transcript,
-                    stderr=self._transcript,
-                    start_new_session=True,
-                    pass_fds=(request_read, answer_write, keeper_control.fileno()),
-                )
-            except BaseException:
-                self._close_descriptors()
-                raise
-        self._finalizer = weakref.finalize(self, _end_keeper, self._keeper, self._control)
+            self._process = KeptProcess(command, folder, memory, (request_read, answer_write))
+            self._descriptors = ours.pop_all()
+        self._finalizer = weakref.finalize(self, self._descriptors.close)
+        self._readable = select.poll()
+        self._readable.register(self._answers, select.POLLIN)
+        self._readable.register(self._process, select.POLLIN)
 
     @property
     def folder(self) -> str:
@@ -108,102 +87,87 @@ class LocalChannel:
 
     def send(self, data: bytes, deadline: float | None) -> None:
         """See Channel.send."""
-        view = memoryview(data)
-        while view:
-            _wait(self._requests, select.POLLOUT, deadline)
+        try:
+            sent = os.write(self._requests, data)
+        except BlockingIOError:
+            sent = 0
+        except BrokenPipeError:
+            raise EOFError from None
+        if sent == len(data):
+            return
+        rest = memoryview(data)[sent:]
+        writable = select.poll()
+        writable.register(self._requests, select.POLLOUT)
+        writable.register(self._process, select.POLLIN)
+        while rest:
+            _wait(writable, deadline)
             try:
-                view = view[os.write(self._requests, view[:_CHUNK]) :]
+                rest = rest[os.write(self._requests, rest[:_LARGE_READ]) :]
             except BlockingIOError:
-                continue
+                if self._has_ended():
+                    raise EOFError from None
             except BrokenPipeError:
                 raise EOFError from None
 
     def receive(self, size: int, deadline: float | None) -> bytes:
         """See Channel.receive."""
-        parts: list[bytes] = []
-        while size > 0:
-            try:
-                part = os.read(self._answers, min(size, _CHUNK))
-            except BlockingIOError:
-                _wait(self._answers, select.POLLIN, deadline)
-                continue
-            if not part:
-                raise EOFError
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+        received = self._received
+        if len(received) < size:
+            self._fill(size, deadline)
+            received = self._received
+        self._received = received[size:]
+        return received[:size]
+
+    def _fill(self, size: int, deadline: float | None) -> None:
+        """Reads until so many bytes are there; what came before a deadline is kept."""
+        parts = [self._received]
+        missing = size - len(self._received)
+        try:
+            while missing > 0:
+                _wait(self._readable, deadline)
+                try:
+                    part = os.read(
+                        self._answers, _SMALL_READ if missing < _SMALL_READ else _LARGE_READ
+                    )
+                except BlockingIOError:
+                    # Nothing to read, so the keeper has spoken: M2 is gone, though a process
+                    # that it left may still hold the pipe.
+                    if self._has_ended():
+                        raise EOFError from None
+                    continue
+                if not part:
+                    raise EOFError
+                parts.append(part)
+                missing -= len(part)
+        finally:
+            self._received = b"".join(parts)
+
+    def _has_ended(self) -> bool:
+        poll = select.poll()
+        poll.register(self._process, select.POLLIN)
+        return bool(poll.poll(0))
 
     def interrupt(self) -> None:
         """See Channel.interrupt."""
-        with contextlib.suppress(OSError):
-            self._control.send(b"I")
+        self._process.interrupt()
 
     def end(self, grace_seconds: float = 0.0) -> Exit:
         """See Channel.end. With a grace M2 may first end by itself (it was asked to quit)."""
-        if self._exit is None:
-            report = self._last_report(grace_seconds)
-            self._finalizer.detach()
-            _end_keeper(self._keeper, self._control)
-            transcript = self._read_transcript()
-            self._close_descriptors()
-            status, _, reason = report.partition(" ")
-            self._exit = Exit(int(status) if status else None, reason == "memory", transcript)
-        return self._exit
+        how = self._process.end(grace_seconds)
+        self._finalizer()
+        return how
 
-    def _last_report(self, grace_seconds: float) -> str:
-        """The keeper's line about M2's end, after telling it to kill if the grace has passed."""
-        with contextlib.suppress(OSError):
-            self._control.settimeout(max(grace_seconds, 0.01))
-            try:
-                line = self._control.recv(100)
-            except TimeoutError:
-                self._control.settimeout(_END_SECONDS)
-                self._control.send(b"K")
-                line = self._control.recv(100)
-            return line.decode("ascii").strip()
-        return ""
-
-    def _read_transcript(self) -> str:
-        with contextlib.suppress(OSError, ValueError):
-            end = self._transcript.seek(0, os.SEEK_END)
-            self._transcript.seek(max(0, end - _TRANSCRIPT_BYTES))
-            return self._transcript.read().decode("utf-8", "replace")
-        return ""
-
-    def _close_descriptors(self) -> None:
-        for descriptor in (self._requests, self._answers):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-        self._control.close()
-        self._transcript.close()
+    def abandon(self) -> None:
+        """See Channel.abandon."""
+        self._process.abandon()
+        self._finalizer()
 
 
-def _wait(descriptor: int, event: int, deadline: float | None) -> None:
-    """Waits until the descriptor is ready. Raises TimeoutError at the deadline."""
-    poll = select.poll()
-    poll.register(descriptor, event)
-    left = None if deadline is None else max(0.0, deadline - time.monotonic())
-    if not poll.poll(None if left is None else left * 1000 + 1) and left is not None:
+def _wait(poll: select.poll, deadline: float | None) -> None:
+    """Waits until one of the poll's descriptors is ready. Raises TimeoutError at the deadline."""
+    if deadline is None:
+        poll.poll()
+        return
+    left = deadline - time.monotonic()
+    if not poll.poll(left * 1000 + 1 if left > 0 else 0) and time.monotonic() >= deadline:
         raise TimeoutError
-
-
-def _end_keeper(keeper: subprocess.Popen[bytes], control: socket.socket) -> None:
-    """Closing the control socket makes the keeper kill M2's group and remove the folder."""
-    control.close()
-    try:
-        keeper.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(keeper.pid, signal.SIGKILL)
-        keeper.wait()
-
-
-def _environment(folder: str) -> dict[str, str]:
-    """M2's environment: the user's, but with a home that holds no init file and no packages."""
-    return {**os.environ, "HOME": folder, "TMPDIR": folder}
-
-
-def _remove(folder: str) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 
-from m2bridge.engine.channel import Channel, Engine, Limits
-from m2bridge.engine.frames import PROTOCOL_VERSION, Frame, encode_frame, read_frame
+from m2bridge.engine.channel import Engine, Exit, Limits
+from m2bridge.engine.conversation import Conversation, NoReactionError
+from m2bridge.engine.discovery import MINIMUM_VERSION, is_old
+from m2bridge.engine.frames import PROTOCOL_VERSION, Frame
 from m2bridge.engine.messages import error_from_text, printed_text
 from m2bridge.errors import (
     EngineError,
     M2CrashedError,
+    M2InterruptedError,
     M2MemoryError,
+    M2NotFoundError,
     M2TimeoutError,
     WireError,
 )
 
-__all__ = ["Answer", "Session"]
+__all__ = ["Answer", "Session", "checked_timeout"]
 
 _log = logging.getLogger("m2bridge.engine")
-_QUIT_SECONDS = 2.0
+_DYING_SECONDS = 2.0  # a process that closed its channel has this long to end by itself
 
 
 @dataclass(frozen=True)
@@ -41,23 +48,35 @@ class Session:
         engine: how M2 is started.
         limits: memory and start-up time.
         timeout: seconds that any one call may take; a call may set its own.
+        session_timeout: seconds that all calls together may take, starts of M2 included.
 
-    After a time-out or a crash the process is gone; the next call starts a new one, and
-    ``generation`` has grown: whatever was defined in M2 before is lost.
+    Several threads may share a session; their calls take turns, and a call's time begins when
+    its turn has come. After a time-out or a crash the process is gone; the next call starts a new
+    one, and ``generation`` has grown: whatever was defined in M2 before is lost. A fork of the
+    Python process has no part in its parent's M2; its copy of the session starts one of its own.
     """
 
     def __init__(
-        self, engine: Engine, *, limits: Limits | None = None, timeout: float | None = None
+        self,
+        engine: Engine,
+        *,
+        limits: Limits | None = None,
+        timeout: float | None = None,
+        session_timeout: float | None = None,
     ) -> None:
         self._engine = engine
         self._limits = limits or Limits()
         self.timeout = checked_timeout(timeout)
+        self.session_timeout = checked_timeout(session_timeout)
+        self._spent = 0.0
         self._lock = threading.RLock()
-        self._channel: Channel | None = None
+        self._talk: Conversation | None = None
         self._hello: Frame | None = None
-        self._job = 0
+        self._script = 0
         self._closed = False
-        self.generation = 0
+        self._generation = 0
+        self._state_lost = False
+        _sessions.add(self)
 
     @property
     def engine(self) -> Engine:
@@ -65,36 +84,62 @@ class Session:
         return self._engine
 
     @property
+    def generation(self) -> int:
+        """How many M2 processes this session has started so far."""
+        return self._generation
+
+    @property
+    def state_lost(self) -> bool:
+        """Whether an M2 of this session has ended early, and with it what was defined there."""
+        return self._state_lost
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called."""
+        return self._closed
+
+    @property
     def m2_version(self) -> str:
         """M2's own version; starts M2 if need be."""
-        self.start()
-        assert self._hello is not None
-        return self._hello.segments[1].decode("ascii")
+        with self._lock:
+            self.start()
+            assert self._hello is not None
+            return self._hello.segments[1].decode("ascii")
 
     def start(self) -> None:
         """Starts M2 now if it does not run yet.
 
         Raises:
-            EngineError, M2CrashedError, M2TimeoutError: it does not come up.
+            EngineError, M2CrashedError, M2TimeoutError, M2MemoryError: it does not come up.
+            M2NotFoundError: it is too old.
         """
         with self._lock:
             if self._closed:
                 raise EngineError("this session is closed; open a new one")
-            if self._channel is not None:
+            if self._talk is not None:
                 return
             begun = time.monotonic()
-            self._channel = self._engine.start(self._limits)
-            self.generation += 1
-            self._job = 0
-            deadline = begun + self._limits.start_seconds
-            hello = self._receive(deadline, "starting")
-            if hello.letter != "H" or hello.segments[0].decode("ascii") != PROTOCOL_VERSION:
-                self._drop()
-                raise WireError(
-                    "this Macaulay2 serves another protocol; its M2Bridge package and this "
-                    "m2bridge are of different versions"
-                )
-            self._hello = hello
+            seconds = self._limits.start_seconds
+            left = self._budget()
+            talk = Conversation(self._engine.start(self._limits))
+            try:
+                hello = talk.hello(begun + (seconds if left is None else min(seconds, left)))
+                _check_hello(hello)
+            except EOFError:
+                raise self._explained(talk.end(_DYING_SECONDS), "starting") from None
+            except TimeoutError:
+                words = talk.end().transcript.strip()[-500:]
+                raise M2TimeoutError(
+                    f"Macaulay2 did not come up within {time.monotonic() - begun:.0f} s; its"
+                    f" process was ended. It had said: {words or 'nothing'}"
+                ) from None
+            except BaseException:
+                talk.end()
+                raise
+            finally:
+                self._spent += time.monotonic() - begun
+            self._talk, self._hello = talk, hello
+            self._generation += 1
             _log.debug("%s started in %.2f s", self._engine.description, time.monotonic() - begun)
 
     def call(
@@ -115,55 +160,62 @@ class Session:
 
         Raises:
             M2Error: M2 said no; the session goes on.
+            M2InterruptedError: ``interrupt`` was called; it says whether the session goes on.
             M2TimeoutError, M2MemoryError, M2CrashedError: the process is gone.
+            KeyboardInterrupt: Ctrl-C. M2 was interrupted, too, and keeps its state where it came
+                back in step; otherwise it was ended, and ``state_lost`` is true.
         """
         limit = self.timeout if timeout is None else checked_timeout(timeout)
         with self._lock:
             self.start()
-            assert self._channel is not None
-            self._job += 1
-            deadline = None if limit is None else time.monotonic() + limit
-            what = f"{operation} (limit {limit:g} s)" if limit is not None else operation
-            request = encode_frame("C", self._job, [operation.encode("ascii"), *segments])
+            talk = self._talk
+            assert talk is not None
+            begun = time.monotonic()
+            deadline = self._deadline(begun, limit)
             try:
-                self._send(request, deadline, what)
-                frame = self._receive(deadline, what)
+                frame = talk.ask(operation.encode("ascii"), segments, deadline)
+            except EOFError:
+                self._forget()
+                raise self._explained(talk.end(_DYING_SECONDS), operation) from None
+            except TimeoutError:
+                self._lose("the time limit passed")
+                raise self._too_late(operation, limit, deadline) from None
+            except WireError as error:
+                self._forget()
+                raise M2CrashedError(
+                    f"during {operation}: {error}; {talk.end().describe()}"
+                ) from error
+            except NoReactionError:
+                self._lose("it did not react to an interrupt")
+                raise _interrupted(code, state_kept=False) from None
             except BaseException:
-                # Interrupted half-way: nobody knows where in its answer M2 is.
-                self._drop()
+                self._settle(talk)
                 raise
-            return self._opened(frame, code)
-
-    def _opened(self, frame: Frame, code: str) -> Answer:
-        if frame.job != self._job or frame.letter not in ("R", "X"):
-            self._drop()
-            raise WireError(f"Macaulay2 answered job {frame.job} where job {self._job} was due")
-        text = frame.segments[0].decode("utf-8", "replace")
-        if frame.letter == "X":
-            raise error_from_text(text, code)
-        return Answer(frame.segments[1:], printed_text(text))
+            finally:
+                self._spent += time.monotonic() - begun
+            return _opened(frame, code, talk.interrupted)
 
     def eval(self, code: str, *, timeout: float | None = None) -> Answer:
         """Evaluates raw M2 code: the one place where a user's text becomes M2 code.
 
         The answer's first segment is the value's text (``toString``).
         """
-        if not isinstance(code, str):
-            raise TypeError(f"M2 code is a str, not {type(code).__name__}")
-        return self.call("eval", [code.encode("utf-8")], timeout=timeout, code=code)
+        return self.call("eval", [_encoded(code)], timeout=timeout, code=code)
 
     def run_script(self, script: str, *, timeout: float | None = None) -> Answer:
         """Runs a whole script that ends with ``bridgeAnswer``; the answer is its JSON text."""
+        data = _encoded(script)
         with self._lock:
             self.start()
-            assert self._channel is not None
-            folder = self._channel.folder
+            assert self._talk is not None
+            folder = self._talk.channel.folder
             if folder is None:
-                return self.call("scripttext", [script.encode()], timeout=timeout, code=script)
-            name = f"job{self._job + 1}.m2"
+                return self.call("scripttext", [data], timeout=timeout, code=script)
+            self._script += 1
+            name = f"job{self._script}.m2"
             file = Path(folder) / name
             try:
-                file.write_text(script, encoding="utf-8")
+                file.write_bytes(data)
             except OSError as error:
                 raise EngineError(f"the script cannot be written to {folder}: {error}") from error
             try:
@@ -171,65 +223,160 @@ class Session:
             finally:
                 file.unlink(missing_ok=True)
 
-    def interrupt(self) -> None:
-        """Sends M2 an interrupt; safe to call from another thread or a signal handler."""
-        channel = self._channel
-        if channel is not None:
-            channel.interrupt()
+    def interrupt(self) -> bool:
+        """Stops the call that another thread waits for: it raises M2InterruptedError there.
+
+        Safe to call from any thread and from a signal handler. Nothing happens, and False comes
+        back, when no call is under way.
+        """
+        talk = self._talk
+        return talk is not None and talk.interrupt()
 
     def close(self) -> None:
         """Ends M2. May be called again."""
         with self._lock:
             self._closed = True
-            if self._channel is None:
-                return
-            try:
-                quit_by = time.monotonic() + _QUIT_SECONDS
-                self._channel.send(encode_frame("Q", 0, []), quit_by)
-                self._channel.end(_QUIT_SECONDS)
-            except (EOFError, TimeoutError):
-                self._channel.end()
-            finally:
-                self._channel = None
+            talk, self._talk = self._talk, None
+            if talk is not None:
+                talk.end()
 
-    def _send(self, data: bytes, deadline: float | None, what: str) -> None:
-        assert self._channel is not None
-        try:
-            self._channel.send(data, deadline)
-        except EOFError:
-            raise self._gone(what) from None
-        except TimeoutError:
-            self._drop()
-            raise M2TimeoutError(f"Macaulay2 did not take the data of {what} in time") from None
+    def __enter__(self) -> Session:
+        return self
 
-    def _receive(self, deadline: float | None, what: str) -> Frame:
-        channel = self._channel
-        assert channel is not None
-        try:
-            return read_frame(lambda size: channel.receive(size, deadline))
-        except EOFError:
-            raise self._gone(what) from None
-        except TimeoutError:
-            self._drop()
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------- time limits
+
+    def _budget(self) -> float | None:
+        """What is left of the time for the whole session; the last moment is never reached."""
+        if self.session_timeout is None:
+            return None
+        left = self.session_timeout - self._spent
+        if left <= 0:
+            self._lose("the session's time is used up")
             raise M2TimeoutError(
-                f"Macaulay2 did not answer in time: {what}; its process was ended"
-            ) from None
+                f"the time limit of {self.session_timeout:g} s for the whole session is used up;"
+                " open a new session"
+            )
+        return left
 
-    def _gone(self, what: str) -> M2CrashedError | M2MemoryError:
-        assert self._channel is not None
-        how = self._channel.end(0.5)
-        self._channel = None
+    def _deadline(self, begun: float, limit: float | None) -> float | None:
+        left = self._budget()
+        given = [seconds for seconds in (limit, left) if seconds is not None]
+        return begun + min(given) if given else None
+
+    def _too_late(
+        self, operation: str, limit: float | None, deadline: float | None
+    ) -> M2TimeoutError:
+        total = self.session_timeout
+        if total is not None and self._spent + (limit or total) >= total and limit is None:
+            which = f"the session's limit of {total:g} s"
+        else:
+            which = f"the limit of {limit:g} s" if limit is not None else "its limit"
+        return M2TimeoutError(
+            f"Macaulay2 did not finish {operation!r} within {which}; its process was ended, and"
+            " what was defined in it is lost"
+        )
+
+    # ------------------------------------------------------ the end of a process
+
+    def _explained(self, how: Exit, what: str) -> M2CrashedError | M2MemoryError:
+        """The error that an exit stands for."""
         if how.out_of_memory:
             limit = self._limits.memory
-            size = f" of {limit / 2**20:.0f} MiB" if limit else ""
-            return M2MemoryError(f"Macaulay2 reached its memory limit{size} during {what}")
+            size = f"its memory limit of {limit / 2**20:.0f} MiB" if limit else "the end of memory"
+            return M2MemoryError(f"Macaulay2 reached {size} during {what}; its process was ended")
         return M2CrashedError(f"during {what}: {how.describe()}")
 
-    def _drop(self) -> None:
+    def _settle(self, talk: Conversation) -> None:
+        """After an exception from outside: keeps M2 if it comes back in step."""
+        try:
+            usable = talk.settle()
+        except BaseException:  # a second Ctrl-C: no more patience
+            self._lose("it was interrupted twice")
+            raise
+        if usable:
+            _log.info("Macaulay2 was interrupted; what is defined in it is kept")
+        else:
+            self._lose("it did not react to an interrupt")
+
+    def _forget(self) -> None:
+        self._talk = None
+        self._state_lost = True
+
+    def _lose(self, why: str) -> None:
         """Ends a process whose state is unknown; the next call starts another."""
-        if self._channel is not None:
-            self._channel.end()
-            self._channel = None
+        talk = self._talk
+        if talk is not None:
+            self._forget()
+            talk.end()
+            _log.warning("Macaulay2 was ended (%s); what was defined in it is lost", why)
+
+    def _after_fork(self) -> None:
+        """In the child of a fork: the M2 is the parent's."""
+        self._lock = threading.RLock()  # another thread of the parent may have held it
+        talk, self._talk = self._talk, None
+        if talk is not None:
+            self._state_lost = True
+            talk.channel.abandon()
+
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for session in list(_sessions):
+        session._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _check_hello(hello: Frame) -> None:
+    if hello.letter != "H" or hello.segments[0].decode("ascii", "replace") != PROTOCOL_VERSION:
+        raise EngineError(
+            "this Macaulay2 serves another protocol: its M2Bridge package and this m2bridge are"
+            " of different versions; remove any other M2Bridge.m2 from M2's path"
+        )
+    version = hello.segments[1].decode("ascii", "replace")
+    if is_old(version):
+        wanted = ".".join(map(str, MINIMUM_VERSION))
+        raise M2NotFoundError(f"this is Macaulay2 {version}; m2bridge needs {wanted} or newer")
+
+
+def _opened(frame: Frame, code: str, interrupted: bool) -> Answer:
+    text = frame.segments[0].decode("utf-8", "replace")
+    if frame.letter == "R":
+        return Answer(frame.segments[1:], printed_text(text))
+    error = error_from_text(text, code)
+    if interrupted and error.message == "interrupted":
+        raise _interrupted(code, state_kept=True)
+    raise error
+
+
+def _interrupted(code: str, *, state_kept: bool) -> M2InterruptedError:
+    state = "kept" if state_kept else "lost: it did not come back, and its process was ended"
+    return M2InterruptedError(
+        f"Macaulay2 was interrupted; what was defined in it is {state}",
+        script=code,
+        state_kept=state_kept,
+    )
+
+
+def _encoded(code: str) -> bytes:
+    if not isinstance(code, str):
+        raise TypeError(f"M2 code is a str, not {type(code).__name__}")
+    try:
+        return code.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"M2 code must be encodable as UTF-8: {error}") from error
 
 
 def checked_timeout(timeout: float | None) -> float | None:

@@ -1,0 +1,165 @@
+"""The talk with one Macaulay2 process: ask, wait, interrupt, and get back into step.
+
+M2 handles an interrupt well only while it evaluates. So Python signals only then, and afterwards
+makes sure, by an echo of a fresh token, that both sides are at the same place. When they are not,
+the process is of no more use; its owner ends it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+
+from m2bridge.engine.channel import Channel, Exit
+from m2bridge.engine.frames import Frame, FrameReader, encode_frame
+from m2bridge.errors import WireError
+
+__all__ = ["Conversation", "NoReactionError"]
+
+# How long M2 may take to come back after an interrupt. Its engine looks for interrupts often,
+# libraries under it do not look at all.
+INTERRUPT_SECONDS = 5.0
+# M2 is not signalled when it is about to answer: between two evaluations a signal would end it.
+_NEARLY_DONE_SECONDS = 0.1
+# Waiting is cut into slices, so that an interrupt from another thread can end it.
+_SLICE_SECONDS = 0.5
+
+
+class NoReactionError(Exception):
+    """M2 was interrupted and did not come back."""
+
+
+class Conversation:
+    """One process and what passes between it and Python. Only ``interrupt`` is for other threads.
+
+    Args:
+        channel: the way to a process that has not said hello yet.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.interrupted = False  # whether the last job was
+        self._reader = FrameReader(channel.receive)
+        self._job = 0
+        self._guard = threading.RLock()
+        self._pending = False  # a job is with M2, whole
+        self._sending = False  # ... or on its way
+        self._react_until: float | None = None
+
+    def hello(self, deadline: float) -> Frame:
+        """The first frame. Raises as ``ask`` does."""
+        return self._reader.next(deadline)
+
+    def ask(self, operation: bytes, segments: Sequence[bytes], deadline: float | None) -> Frame:
+        """Sends a job and waits for its answer.
+
+        Raises:
+            EOFError: M2 is gone.
+            TimeoutError: the deadline has passed.
+            WireError: what came is not this job's answer.
+            NoReactionError: it was interrupted and did not come back.
+        """
+        self._job += 1
+        data = encode_frame("C", self._job, [operation, *segments])
+        with self._guard:
+            self._sending, self.interrupted, self._react_until = True, False, None
+        try:
+            self.channel.send(data, deadline)
+            with self._guard:
+                self._sending, self._pending = False, True
+                if self.interrupted:
+                    self._signal()
+            frame = self._await(deadline)
+            with self._guard:
+                self._pending = False
+        except (EOFError, TimeoutError, WireError, NoReactionError):
+            with self._guard:
+                self._sending = self._pending = False
+            raise
+        if self.interrupted and not self._in_step():
+            raise NoReactionError
+        return frame
+
+    def interrupt(self) -> bool:
+        """Interrupts the job that is being worked on; False when there is none."""
+        with self._guard:
+            if not (self._pending or self._sending):
+                return False
+            if not self.interrupted:  # a second signal would end M2
+                self.interrupted = True
+                if self._pending:
+                    self._signal()
+            return True
+
+    def settle(self) -> bool:
+        """After an exception (Ctrl-C) came in the midst of ``ask``: whether M2 is usable again.
+
+        M2's answer is awaited, if need be with an interrupt, and thrown away.
+        """
+        try:
+            if self._sending:  # cut off in the midst of a frame
+                return False
+            if self._pending:
+                self._pending = False
+                if not self.interrupted and self._answers_within(_NEARLY_DONE_SECONDS):
+                    return True
+                if not self.interrupted:
+                    self._signal()
+                if not self._answers_within(INTERRUPT_SECONDS):
+                    return False
+            return self._in_step()
+        except (EOFError, TimeoutError, WireError):
+            return False
+        finally:
+            self._sending = self._pending = False
+
+    def end(self, grace_seconds: float = 0.0) -> Exit:
+        """Ends the process."""
+        return self.channel.end(grace_seconds)
+
+    def _signal(self) -> None:
+        self._react_until = time.monotonic() + INTERRUPT_SECONDS
+        self.channel.interrupt()
+
+    def _await(self, deadline: float | None) -> Frame:
+        while True:
+            until = time.monotonic() + _SLICE_SECONDS
+            if deadline is not None and deadline < until:
+                until = deadline
+            try:
+                return self._checked(self._reader.next(until))
+            except TimeoutError:
+                now = time.monotonic()
+                if self._react_until is not None and now >= self._react_until:
+                    raise NoReactionError from None
+                if deadline is not None and now >= deadline:
+                    raise
+
+    def _checked(self, frame: Frame) -> Frame:
+        if frame.job != self._job or frame.letter not in "RX" or not frame.segments:
+            raise WireError(
+                f"Macaulay2 sent a frame {frame.letter!r} of job {frame.job} where the answer of"
+                f" job {self._job} was due"
+            )
+        return frame
+
+    def _answers_within(self, seconds: float) -> bool:
+        try:
+            self._checked(self._reader.next(time.monotonic() + seconds))
+        except TimeoutError:
+            return False
+        return True
+
+    def _in_step(self) -> bool:
+        """Whether M2 is there and both sides are at the same place."""
+        token = os.urandom(8)
+        deadline = time.monotonic() + INTERRUPT_SECONDS
+        self._job += 1
+        try:
+            self.channel.send(encode_frame("C", self._job, [b"echo", token]), deadline)
+            frame = self._checked(self._reader.next(deadline))
+        except (EOFError, TimeoutError, WireError):
+            return False
+        return frame.letter == "R" and frame.segments[1:] == (token,)
