@@ -113,34 +113,61 @@ balancedSum = (zero, L) -> (
     while #L > 1 do L = apply(pack(2, L), p -> if #p == 2 then p#0 + p#1 else p#0);
     L#0)
 
+-- M2's parser is quadratic in the length of a number: long ones come as digits to this base.
+longBase = 10^200
+longInteger = L -> fold((a, b) -> a * longBase + b, 0, L)
+
 -- Coefficients arrive in lines of bounded length: M2's parser is slow on long ones. They are
--- literals that Python wrote from integers; nothing else is ever given to "value" here.
-coefficientValues = s -> flatten apply(select(lines s, l -> #l > 0), l -> value concatenate("{", l, "}"))
+-- literals that Python wrote from integers; nothing else is ever given to "value" here. A line
+-- "!{sign,{digits of the numerator},{digits of the denominator}}" is one long number.
+lineValues = l -> (
+    if l#0 =!= "!" then return value concatenate("{", l, "}");
+    (sign, n, d) := toSequence value substring(1, l);
+    {if #d == 0 then sign * longInteger n else sign * longInteger n / longInteger d})
 
-engineNumber = K -> c -> raw promote(c, K)
+coefficientValues = s -> flatten apply(select(lines s, l -> #l > 0), lineValues)
 
--- polynomialsFromSegments(R, {terms per polynomial, pairs per term, coefficients, pairs, width}):
--- the inverse for what Python sends: sparse exponents as bytes (variable, exponent), or as
--- decimal text when a number does not fit in a byte.
+integerList = s -> value concatenate("{", s, "}")
+
+-- One term from a number and its list of (variable, exponent): the documented slow way, and the
+-- engine's own.
+slowTerms = (R, cs, monomials) -> apply(cs, monomials, (c, m) ->
+    promote(c, R) * product(toList m, t -> R_(t#0)^(t#1)))
+
+fastTerms = (R, cs, monomials) -> (
+    (r, k) := (raw R, raw coefficientRing R);
+    apply(cs, monomials, (c, m) -> rawTerm(r, rawFromNumber(k, c), rawMakeMonomial m)))
+
+fastTermsWork = try (
+    R := QQ(monoid[Variables => 60]);
+    S := (ZZ/7)(monoid[Variables => 2]);
+    Z := ZZ(monoid[Variables => 1]);
+    pairs := {{(59, 3), (0, 2)}, {(27, 1)}, {}};
+    new R from balancedSum(raw 0_R, fastTerms(R, {5, -1/3, 2}, pairs))
+            === 5*R_0^2*R_59^3 - 1/3*R_27 + 2
+        and new S from first fastTerms(S, {4}, {{(1, 300)}}) === 4*S_1^300
+        and new Z from first fastTerms(Z, {2^70}, {{}}) === 2^70*1_Z) else false
+
+-- polynomialsFromSegments(R, {terms per polynomial, pairs per term, coefficients, variables,
+-- exponents, width}): the inverse for what Python sends. Pairs (variable, exponent) are sparse;
+-- their numbers are bytes when width is "bytes", decimal lists when one does not fit in a byte.
 polynomialsFromSegments = method()
 polynomialsFromSegments(Ring, List) := (R, segments) -> (
-    termCounts := value concatenate("{", segments#0, "}");
-    pairCounts := ascii segments#1;
+    numbers := if segments#5 === "bytes" then ascii else integerList;
     cs := coefficientValues segments#2;
-    numbers := if segments#4 === "bytes" then ascii segments#3
-        else value concatenate("{", segments#3, "}");
-    K := coefficientRing R;
-    toRaw := engineNumber K;
-    (rR, place) := (raw R, 0);
-    terms := apply(pairCounts, cs, (n, c) -> (
-            ps := apply(n, i -> (numbers#(place + 2*i), numbers#(place + 2*i + 1)));
-            place = place + 2*n;
-            rawTerm(rR, toRaw c, rawMakeMonomial ps)));
+    pairs := apply(numbers segments#3, numbers segments#4, identity);
+    place := 0;
+    monomials := apply(numbers segments#1, n -> (
+            m := take(pairs, {place, place + n - 1});
+            place = place + n;
+            m));
+    (zero, terms) := if fastTermsWork then (raw 0_R, fastTerms(R, cs, monomials))
+        else (0_R, slowTerms(R, cs, monomials));
     start := 0;
-    apply(termCounts, n -> (
-            f := balancedSum(raw 0_R, take(terms, {start, start + n - 1}));
+    apply(integerList segments#0, n -> (
+            f := balancedSum(zero, take(terms, {start, start + n - 1}));
             start = start + n;
-            new R from f)))
+            if fastTermsWork then new R from f else f)))
 
 ------------------------------------------------------------------------
 -- The answer of a script
@@ -169,19 +196,23 @@ bridgeOperation("eval", segments -> (
         v := value segments#0;
         {if v === null then "" else toString v}))
 
--- A script of ours: a file in the session's private folder, so that errors have a line.
-bridgeOperation("script", segments -> (
-        answerText = null;
-        load segments#0;
-        if answerText === null then error "the script gave no answer (it never called bridgeAnswer)";
-        {answerText}))
+runScript = file -> (
+    answerText = null;
+    load file;
+    if answerText === null then error "the script gave no answer (it never called bridgeAnswer)";
+    {answerText})
 
--- The same where Python and M2 share no folder: the script itself comes through the frame.
+-- A script of ours: a file in the session's private folder, so that errors have a line.
+bridgeOperation("script", segments -> runScript segments#0)
+
+-- The same where Python and M2 share no folder: the script itself comes through the frame. Its
+-- file stays until the next one comes, for there is no "finally" that keeps M2's own message.
+scriptFile = null
 bridgeOperation("scripttext", segments -> (
-        file := temporaryFileName() | ".m2";
-        file << segments#0 << close;
-        try load file then removeFile file else (removeFile file; error "the script failed");
-        {answerText}))
+        if scriptFile =!= null and fileExists scriptFile then removeFile scriptFile;
+        scriptFile = temporaryFileName() | "-job0.m2";
+        scriptFile << segments#0 << close;
+        runScript scriptFile))
 
 bridgeOperation("packages", segments -> apply(segments, p -> toString(
             try (needsPackage p; true) else false)))
@@ -344,8 +375,11 @@ assert(jsonText(x^2 - 1/3*y) === "{\"coefficients\":[\"1\",\"-1/3\"],\"exponents
 TEST ///
 -- what Python sends for {x^2 - 1/3*y, 0, 5}
 R = QQ[x, y]
-segments = {"2,0,1", ascii {1, 1, 0}, "1,-1/3\n5\n", ascii {0, 2, 1, 1}, "bytes"}
+segments = {"2,0,1", ascii {1, 1, 0}, "1,-1/3\n5\n", ascii {0, 1}, ascii {2, 1}, "bytes"}
 assert(polynomialsFromSegments(R, segments) === {x^2 - 1/3*y, 0_R, 5_R})
+-- a wide exponent, and a long coefficient in digits to the base 10^200
+wide = {"1", "1", "!{-1,{3,4},{7}}\n", "1", "300", "text"}
+assert(polynomialsFromSegments(R, wide) === {-(3*10^200 + 4)/7*y^300})
 ///
 
 TEST ///
