@@ -4,10 +4,10 @@
     as-caller COMMAND ARGUMENT...
 
 Compose cannot tell a container who called it, and the engine makes a missing ``out`` folder for
-root. So the container starts as root, with no capability but to change owners and users, and
-becomes the owner of the output folder for good before the command starts. A folder that is root's
-is first given to the caller, who is the owner of compose.yaml's folder (mounted read-only at
-/caller).
+root. So the container starts as root, with no power but to change owners and users and to send
+signals, and becomes the owner of the output folder for good before the command starts. A folder
+that is root's is first given to the caller, who is the owner of compose.yaml's folder (mounted
+read-only at /caller).
 
 If that is root too, the command still does not run as root: it runs as nobody, and what it wrote
 is given to root when it ends. If the container was started as another user (``--user``), there is
