@@ -138,19 +138,20 @@ fastTerms = (R, cs, monomials) -> (
     (r, k) := (raw R, raw coefficientRing R);
     apply(cs, monomials, (c, m) -> rawTerm(r, rawFromNumber(k, c), rawMakeMonomial m)))
 
-fastTermsWork = try (
-    R := QQ(monoid[Variables => 60]);
-    S := (ZZ/7)(monoid[Variables => 2]);
-    Z := ZZ(monoid[Variables => 1]);
-    pairs := {{(59, 3), (0, 2)}, {(27, 1)}, {}};
-    new R from balancedSum(raw 0_R, fastTerms(R, {5, -1/3, 2}, pairs))
-            === 5*R_0^2*R_59^3 - 1/3*R_27 + 2
-        and new S from first fastTerms(S, {4}, {{(1, 300)}}) === 4*S_1^300
-        and new Z from first fastTerms(Z, {2^70}, {{}}) === 2^70*1_Z) else false
+fastTermsTest = () -> (
+    (Q, S, Z) := (QQ(monoid[Variables => 60]), (ZZ/7)(monoid[Variables => 2]), ZZ(monoid[Variables => 1]));
+    -- variables in ascending order, as the engine wants them
+    monomials := {{(0, 2), (59, 3)}, {(27, 1)}, {}};
+    (new Q from balancedSum(raw 0_Q, fastTerms(Q, {5, -1/3, 2}, monomials)))
+            === 5*Q_0^2*Q_59^3 - 1/3*Q_27 + 2
+        and (new S from first fastTerms(S, {4/3}, {{(1, 300)}})) === (4/3)*S_1^300
+        and (new Z from first fastTerms(Z, {2^70}, {{}})) === 2^70*1_Z)
+
+fastTermsWork = try fastTermsTest() else false
 
 -- polynomialsFromSegments(R, {terms per polynomial, pairs per term, coefficients, variables,
--- exponents, width}): the inverse for what Python sends. Pairs (variable, exponent) are sparse;
--- their numbers are bytes when width is "bytes", decimal lists when one does not fit in a byte.
+-- exponents, width}): the inverse for what Python sends. Pairs (variable, exponent) are sparse, by
+-- ascending variable; their numbers are bytes when width is "bytes", decimal lists when one does not fit in a byte.
 polynomialsFromSegments = method()
 polynomialsFromSegments(Ring, List) := (R, segments) -> (
     numbers := if segments#5 === "bytes" then ascii else integerList;
