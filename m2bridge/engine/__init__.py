@@ -8,6 +8,8 @@ from m2bridge.engine.discovery import Installation, find_m2
 from m2bridge.engine.install import InstallReport, install_m2
 from m2bridge.engine.local import LocalEngine
 from m2bridge.engine.opening import ENGINES, open_engine, open_session
+from m2bridge.engine.pool import Pool
+from m2bridge.engine.replay import RecordingEngine, ReplayEngine
 from m2bridge.engine.session import Answer, Session
 
 __all__ = [
@@ -20,6 +22,9 @@ __all__ = [
     "Installation",
     "Limits",
     "LocalEngine",
+    "Pool",
+    "RecordingEngine",
+    "ReplayEngine",
     "Session",
     "find_m2",
     "install_m2",

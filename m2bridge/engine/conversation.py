@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from m2bridge.engine.channel import Channel, Exit
 from m2bridge.engine.frames import Frame, FrameReader, encode_frame
-from m2bridge.errors import WireError
+from m2bridge.errors import EngineError, WireError
 
 __all__ = ["Conversation", "NoReactionError"]
 
@@ -60,6 +60,7 @@ class Conversation:
             TimeoutError: the deadline has passed.
             WireError: what came is not this job's answer.
             NoReactionError: it was interrupted and did not come back.
+            EngineError: the engine cannot have this job done; it goes on to the next.
         """
         self._job += 1
         data = encode_frame("C", self._job, [operation, *segments])
@@ -74,7 +75,7 @@ class Conversation:
             frame = self._await(deadline)
             with self._guard:
                 self._pending = False
-        except (EOFError, TimeoutError, WireError, NoReactionError):
+        except (EOFError, TimeoutError, WireError, NoReactionError, EngineError):
             with self._guard:
                 self._sending = self._pending = False
             raise

@@ -190,7 +190,8 @@ class _Keeper:
         except BlockingIOError:
             return False
         if not chunk:  # M2 closed its output; there is nothing more to wait for
-            self.poll.unregister(self.output)
+            with contextlib.suppress(KeyError):
+                self.poll.unregister(self.output)
             return False
         self.transcript = (self.transcript + chunk)[-_TRANSCRIPT_BYTES:]
         return True

@@ -188,6 +188,8 @@ class Session:
             except NoReactionError:
                 self._lose("it did not react to an interrupt")
                 raise _interrupted(code, state_kept=False) from None
+            except EngineError:
+                raise
             except BaseException:
                 self._settle(talk)
                 raise
