@@ -5,9 +5,10 @@
 The peer is the usual method, written here anew: evaluate the network on random inputs in double
 precision, backpropagate every output, and call the numerical rank of what comes out the dimension.
 It gets weights of a usual initialisation (normal, divided by the square root of the width), all
-outputs of as many inputs as make the Jacobian square, and numpy's default tolerance; beyond 3,000
-parameters it is left out, its singular values alone take most of an hour there. Ours is ``m2bridge.geometry.dimension``. Both see the same networks in one run; each runs
-in a fresh process, so that peak memory is its own.
+outputs of as many inputs as make the Jacobian square, and numpy's default tolerance. Beyond 3,000
+parameters it is left out: its singular values alone take most of an hour there. Ours is
+``m2bridge.geometry.dimension``. Both see the same networks in one run; each runs in a fresh
+process, so that peak memory is its own.
 """
 
 from __future__ import annotations
