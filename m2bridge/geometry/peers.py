@@ -12,6 +12,7 @@ from m2bridge.geometry.generators import sparse_from_poly
 from m2bridge.geometry.hilbert import image_degree, image_dimension
 from m2bridge.geometry.implicit_result import ImplicitIdeal
 from m2bridge.geometry.weights import layer_map
+from m2bridge.geometry.weights.space import weight_of
 from m2bridge.scripts import polynomials_from_answer, run_script
 
 if TYPE_CHECKING:
@@ -84,13 +85,21 @@ def _multigraded(
             "(m2bridge install-m2)"
         )
     sizes = {"d": layer.d, "d_out": layer.d_out, "a": layer.a, "t": layer.t}
-    answer = run_script(session, "multigraded", timeout=timeout, max_degree=max_degree, **sizes)
+    map_ = layer_map(layer)
+    weights = [[e for row in weight_of(label, map_.dims) for e in row] for label in map_.labels]
+    answer = run_script(
+        session,
+        "multigraded",
+        timeout=timeout,
+        max_degree=max_degree,
+        grading=[list(row) for row in zip(*weights, strict=True)],
+        **sizes,
+    )
     polynomials = polynomials_from_answer(answer["generators"], layer.symbols)
     kept = sorted(
         (f for f in polynomials if not f.is_zero),
         key=lambda f: (f.total_degree(), len(f.terms()), f.terms()),
     )
-    map_ = layer_map(layer)
     for f in kept:
         if not map_.vanishes(sparse_from_poly(f, layer.symbols)):
             raise VerificationError(f"{MULTIGRADED} gave a polynomial that does not vanish: {f}")

@@ -41,7 +41,7 @@ def session() -> Iterator[Session]:
         (2, 1, 1, 1),
         (2, 2, 1, 1),
         (2, 3, 1, 1),
-        (3, 1, 1, 1),
+        pytest.param((3, 1, 1, 1), marks=pytest.mark.slow),
     ],
 )
 def test_same_ideal_as_elimination(sizes: tuple[int, ...], session: Session) -> None:
@@ -74,6 +74,7 @@ def test_macaulay2_settles_one_token(session: Session) -> None:
     assert "unmixed" in ideal.certificate
 
 
+@pytest.mark.slow
 def test_macaulay2_settles_3_2_1_by_the_hilbert_series(session: Session) -> None:
     ideal = implicit_ideal(Layer(3, 2, 1), max_degree=4, session=session)
     assert ideal.complete is True
