@@ -37,7 +37,19 @@ def rank_mod(rows):
 # Brute force over F_3
 
 
-@pytest.mark.parametrize("shape", [(1, 2, 1), (2, 1, 1), (2, 1, 2), (2, 2, 1), (1, 1, 1)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 1, 1),
+        (1, 2, 1),
+        (2, 1, 1),
+        (2, 1, 2),
+        (2, 2, 1),
+        (2, 2, 2),
+        pytest.param((3, 1, 1), marks=pytest.mark.slow),
+        pytest.param((3, 1, 2), marks=pytest.mark.slow),
+    ],
+)
 def test_fibre_sizes_by_enumeration(shape):
     """All (V, A) over F_3 with rank A <= a: 1, 2 or 1 preimages up to scaling, by rank type."""
     layer = Layer(*shape)
@@ -60,6 +72,43 @@ def test_fibre_sizes_by_enumeration(shape):
         found.setdefault(kind, set()).add(size // (P - 1))
     for kind, counts in found.items():
         assert counts == {2 if kind == (1, 1, 2) else 1}
+
+
+@pytest.mark.parametrize(("d", "d_out"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_single_token_fibre_sizes_by_enumeration(d, d_out):
+    """All (V, S) over F_3, d <= 2: for rank V = 1 one for each linear factor of the cubic."""
+    layer = Layer(d, d_out, d, 1)
+    sizes, ranks = Counter(), {}
+    for entries in product(range(P), repeat=d * (d + 1) // 2):
+        supply = iter(entries)
+        S = [[next(supply) if q >= p else 0 for q in range(d)] for p in range(d)]
+        for V in matrices(d_out, d):
+            point = tuple(x % P for x in layer.image(V, S))
+            if any(point):
+                sizes[point] += 1
+                ranks.setdefault(point, set()).add(rank_mod(V))
+    for point, size in sizes.items():
+        (rank,) = ranks[point]
+        expected = 1 if rank > 1 else linear_factors(layer, point)
+        assert size == expected * (P - 1)
+
+
+def linear_factors(layer, point):
+    """How many linear forms, up to scaling, divide all the cubics over F_3."""
+    names = [f"x{k}" for k in range(layer.d)]
+    context = flint.nmod_mpoly_ctx.get(names, modulus=P, ordering=flint.Ordering.lex)
+    x = context.gens()
+    cubics = [context.constant(0) for _ in range(layer.d_out)]
+    for c, value in zip(layer.coordinates, point, strict=True):
+        (p, q), r = c.pair, c.column
+        cubics[c.output] += value * x[p] * x[q] * x[r]
+    found = 0
+    for coefficients in product(range(P), repeat=layer.d):
+        leading = next((k for k in coefficients if k), 0)
+        if leading == 1:
+            line = sum((k * y for k, y in zip(coefficients, x, strict=True)), context.constant(0))
+            found += all(divmod(cubic, line)[1] == 0 for cubic in cubics)
+    return found
 
 
 def count_polynomial(d, a, rank):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy
 
 from m2bridge.attention.layer import Layer
 from m2bridge.attention.weights import Weights
+from m2bridge.engine import Session
+from m2bridge.geometry.fibre.confirm import confirmed, factorisation_primes
 from m2bridge.geometry.fibre.factorisations import (
     Factorisations,
     factorisations,
@@ -24,7 +27,9 @@ __all__ = [
     "FibreComponent",
     "Generator",
     "Symmetry",
+    "confirmed",
     "differential_kernel",
+    "factorisation_primes",
     "factorisations",
     "fibre",
     "form_factorisations",
@@ -43,6 +48,8 @@ def fibre(
     Q: object = None,
     K: object = None,
     V: object = None,
+    session: Session | None = None,
+    timeout: float | None = None,
 ) -> Fibre:
     """Describe all weights with the same function, exactly.
 
@@ -50,6 +57,8 @@ def fibre(
         layer: the layer.
         point: the function, in any form that `recognize` reads, or exact `Weights`.
         Q, K, V: exact weights, instead of ``point``.
+        session: an M2 session; M2 then computes the fibre over QQ too, and must agree.
+        timeout: for M2, in seconds.
 
     Returns:
         The points (V, A) up to scaling over the complex numbers, and over each the variety of
@@ -58,6 +67,7 @@ def fibre(
     Raises:
         TypeError: for floats, or when not exactly one of point and weights is given.
         ValueError: for a point that is not in the closure of the image, or of the wrong length.
+        VerificationError: when M2 finds another fibre; other errors of M2 as they are.
 
     Theorem 2 of the docs' theory page (t = 1: its part 4); the generic case is that of
     arXiv 2408.17221.
@@ -73,7 +83,7 @@ def fibre(
     else:
         components = tuple(_component(layer, preimage) for preimage in answer.preimages)
         given = None if weights is None else _position(answer, weights)
-    return Fibre(
+    found = Fibre(
         layer,
         answer.coefficients,
         components,
@@ -82,6 +92,9 @@ def fibre(
         given=given,
         certainty=answer.certainty,
     )
+    if session is None or found.is_zero:
+        return found
+    return replace(found, m2=confirmed(found, session, timeout))
 
 
 def _given_weights(layer: Layer, point: object, Q: object, K: object, V: object) -> Weights | None:
