@@ -56,10 +56,19 @@ def session_for(session: Any = None, **options: Any) -> Iterator[Session]:
         return
     if given:
         raise TypeError(f"{', '.join(given)}: these go with a new session; one was given already")
+    yield _session(session)
+
+
+def _session(session: Any) -> Session:
+    """The session inside a ``Macaulay2``, or the session itself."""
     inner = getattr(session, "session", session)
     if not isinstance(inner, Session):
         raise TypeError(f"session must be a Macaulay2 or a Session, not {session!r}")
-    yield inner
+    return inner
+
+
+def _inner(session: Any) -> Session | None:
+    return None if session is None else _session(session)
 
 
 class AttentionNetwork(Network):
@@ -147,18 +156,16 @@ class LightningAttention(Layer, AttentionNetwork):
 
         A ``session`` lets Macaulay2 confirm the components; without one the strata alone answer.
         """
-        return self._confirmed(singular_locus, session, equations, options)
+        inner = _inner(session)
+        with watched(inner) as watch:
+            found = singular_locus(self, inner, equations=equations, **options)
+            return replace(found, provenance=watch.provenance())
 
     def boundary(self, *, session: Any = None, equations: bool = True, **options: Any) -> Boundary:
         """Where the functions of real weights end; see ``geometry.boundary``."""
-        return self._confirmed(boundary, session, equations, options)
-
-    def _confirmed(
-        self, question: Any, session: Any, equations: bool, options: dict[str, Any]
-    ) -> Any:
-        inner = None if session is None else getattr(session, "session", session)
+        inner = _inner(session)
         with watched(inner) as watch:
-            found = question(self, inner, equations=equations, **options)
+            found = boundary(self, inner, equations=equations, **options)
             return replace(found, provenance=watch.provenance())
 
     def fibre(self, point: object = None, **weights: Any) -> Fibre:

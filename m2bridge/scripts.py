@@ -86,6 +86,8 @@ def _m2_literal(value: Any) -> str:
     Raises:
         TypeError: it is not an integer, a boolean, a generated name, or a list of these.
     """
+    if isinstance(value, jinja2.Undefined):
+        return str(value)  # raises: the template needs a parameter that was not given
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -102,32 +102,13 @@ def ideal(as_json: bool, out: str | None, save_scripts: str | None, **options: A
         )
 
 
-def _with_equations(question: str, as_json: bool, options: dict[str, Any]) -> None:
-    """The common part of singular-locus and boundary."""
-    with failures_told():
-        layer = chosen_layer(options)
-        folder = checked_folder(options.pop("out"))
-        scripts = checked_folder(options.pop("save_scripts"))
-        equations = not options.pop("no_equations")
-        ask = getattr(layer, question)
-        if equations:
-            with open_session_for(options) as session, reporter() as report:
-                found = ask(session=session, progress=report)
-        else:
-            found = ask(equations=False)
-        make = {
-            "singular_locus": document.singular_document,
-            "boundary": document.boundary_document,
-        }
-        show = {"singular_locus": terminal.singular_locus, "boundary": terminal.boundary}
-        rendered(
-            make[question](found),
-            lambda: show[question](found),
-            as_json=as_json,
-            out=folder,
-            scripts=scripts,
-            provenance=found.provenance,
-        )
+def _ask(question: str, options: dict[str, Any]) -> Any:
+    """singular_locus or boundary of the chosen layer, with Macaulay2 unless equations are off."""
+    ask = getattr(chosen_layer(options), question)
+    if options.pop("no_equations"):
+        return ask(equations=False)
+    with open_session_for(options) as session, reporter() as report:
+        return ask(session=session, progress=report)
 
 
 _no_equations = click.option(
@@ -141,14 +122,26 @@ _no_equations = click.option(
 @engine_options
 @json_option
 @out_option
-def singular_locus(as_json: bool, **options: Any) -> None:
+def singular_locus(
+    as_json: bool, out: str | None, save_scripts: str | None, **options: Any
+) -> None:
     """Where the closure of the functions is singular: components, equations, certificates.
 
     \b
     m2bridge singular-locus --d 2 --d-out 1 --a 2
     m2bridge singular-locus --d 64 --d-out 64 --a 8 --no-equations
     """
-    _with_equations("singular_locus", as_json, options)
+    with failures_told():
+        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        found = _ask("singular_locus", options)
+        rendered(
+            document.singular_document(found),
+            lambda: terminal.singular_locus(found),
+            as_json=as_json,
+            out=folder,
+            scripts=scripts,
+            provenance=found.provenance,
+        )
 
 
 @click.command()
@@ -157,14 +150,24 @@ def singular_locus(as_json: bool, **options: Any) -> None:
 @engine_options
 @json_option
 @out_option
-def boundary(as_json: bool, **options: Any) -> None:
+def boundary(as_json: bool, out: str | None, save_scripts: str | None, **options: Any) -> None:
     """Where the functions of real weights end, and what lies beyond.
 
     \b
     m2bridge boundary --d 2 --d-out 1 --a 2
     m2bridge boundary --d 3 --d-out 1 --a 1 --t 1
     """
-    _with_equations("boundary", as_json, options)
+    with failures_told():
+        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        found = _ask("boundary", options)
+        rendered(
+            document.boundary_document(found),
+            lambda: terminal.boundary(found),
+            as_json=as_json,
+            out=folder,
+            scripts=scripts,
+            provenance=found.provenance,
+        )
 
 
 @click.command()

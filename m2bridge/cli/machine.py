@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from m2bridge.cli.options import engine_options, json_option
-from m2bridge.cli.running import failures_told, open_session_for, reporter
+from m2bridge.cli.options import json_option
+from m2bridge.cli.running import failures_told, reporter
 from m2bridge.engine import Installation, find_m2
 from m2bridge.engine.doctor import examine
 from m2bridge.engine.install import install_m2 as install

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -157,10 +158,9 @@ def _write_report(
     out: Path,
     provenance: Provenance | None,
 ) -> None:
-    plain = Console(width=100, file=None, color_system=None, force_terminal=False, record=True)
-    with plain.capture():
-        plain.print(readable)
-    write_file(out / "report.txt", plain.export_text(styles=False))
+    text = io.StringIO()
+    Console(width=100, file=text, color_system=None).print(readable)
+    write_file(out / "report.txt", text.getvalue())
     if provenance is not None:
         provenance.save(out / "scripts")
     write_file(out / "report.json", json_text(document) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -32,9 +33,7 @@ def _read_json(name: str) -> Any:
         ValueError: it cannot be read, or is not JSON.
     """
     try:
-        text = (
-            click.get_text_stream("stdin").read() if name == "-" else Path(name).read_text("utf-8")
-        )
+        text = sys.stdin.read() if name == "-" else Path(name).read_text("utf-8")
         return json.loads(text)
     except OSError as error:
         raise ValueError(f"{name} cannot be read: {error.strerror}") from error

@@ -137,7 +137,7 @@ _STRENGTH = ("proved", "modular", "numerical", "conjectural")
 
 def _weakest(certainties: Any) -> str:
     """What a list of statements rests on, taken together."""
-    return max(certainties, key=_STRENGTH.index)
+    return str(max(certainties, key=_STRENGTH.index))
 
 
 def singular_document(found: SingularLocus) -> dict[str, Any]:
