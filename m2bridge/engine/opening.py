@@ -73,8 +73,27 @@ def open_session(
     path: str | os.PathLike[str] | None = None,
     memory: str | int | None = None,
     timeout: float | None = None,
+    session_timeout: float | None = None,
 ) -> Session:
-    """A session on this engine; arguments are checked before any M2 is looked for."""
+    """A session on this engine; arguments are checked before any M2 is looked for.
+
+    Args:
+        engine: ``"local"`` (the default), ``"docker"``, or an engine object.
+        path: the M2 executable of the local engine.
+        memory: what M2 may take: ``"4G"``, ``"512M"``, or a number of bytes.
+        timeout: seconds for each call.
+        session_timeout: seconds for all calls together.
+
+    Raises:
+        ValueError, TypeError: bad arguments.
+        M2NotFoundError, DockerError: the engine cannot be used here.
+    """
     limits = Limits(memory=memory_bytes(memory))
-    checked = checked_timeout(timeout)
-    return Session(open_engine(engine, path), limits=limits, timeout=checked)
+    checked_timeout(timeout)
+    checked_timeout(session_timeout)
+    return Session(
+        open_engine(engine, path),
+        limits=limits,
+        timeout=timeout,
+        session_timeout=session_timeout,
+    )
