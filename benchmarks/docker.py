@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from m2bridge import LightningAttention, Macaulay2
+from m2bridge import LightningAttention
 from m2bridge.engine import Limits, Session, open_engine
 from m2bridge.engine.containers import ContainerClient, find_client
 from m2bridge.engine.docker import DEFAULT_IMAGE
@@ -53,8 +53,11 @@ def start_and_stop(engine: str) -> None:
 
 
 def analyse(engine: str) -> None:
-    with Macaulay2(engine=engine) as m2:
-        LightningAttention(d=2, d_out=1, a=2, t=2).analyze(session=m2)
+    session = Session(open_engine(engine), limits=Limits())
+    try:
+        LightningAttention(d=2, d_out=1, a=2, t=2).analyze(session=session)
+    finally:
+        session.close()
 
 
 def command_here() -> None:

@@ -31,10 +31,14 @@ __all__ = ["DEFAULT_IMAGE", "DockerEngine"]
 DEFAULT_IMAGE = f"m2bridge-m2:{PINNED.m2_version}"
 _VERSION_LABEL = "m2bridge.m2-version"
 
-# In the container: the first bytes of standard input are the bridge, the rest are frames. M2 gets
-# the frames on descriptors of its own, as in the local engine; what it prints goes to standard
-# error, and its standard input is empty. /tmp is the working folder, where M2 looks first.
-_SHELL = 'head -c "$1" > M2Bridge.m2 && shift && exec "$@" 3<&0 4>&1 0</dev/null 1>&2'
+# In the container: the first bytes of standard input are M2's half of the bridge, the rest are
+# frames. Arguments: names and sizes of its files, "--", the command. M2 gets the frames on
+# descriptors of its own, as in the local engine; what it prints goes to standard error, and its
+# standard input is empty. The working folder is /tmp, where M2 looks first for packages.
+_SHELL = (
+    'while [ "$1" != -- ]; do head -c "$2" > "$1" || exit; shift 2; done; shift;'
+    ' exec "$@" 3<&0 4>&1 0</dev/null 1>&2'
+)
 
 # M2 has about 7 threads, and its libraries some for each processor.
 _PROCESSES = 128
@@ -97,13 +101,15 @@ class DockerEngine:
         Raises:
             DockerError: it cannot be started; the message says what mends it.
         """
-        if not self._checked:
+        first = not self._checked
+        if first:
             self.check()
-            self.client.remove_orphans()
             self._checked = True
         memory = limits.memory or _default_memory()
         channel = DockerChannel(self.client, self.image, memory)
         try:
+            if first:
+                self.client.remove_orphans()  # while M2 starts
             channel.await_first_words(time.monotonic() + limits.start_seconds)
         except BaseException:
             channel.end()
@@ -117,13 +123,14 @@ class DockerChannel:
     folder: str | None = None  # no files are shared
 
     def __init__(self, client: ContainerClient, image: str, memory: int) -> None:
-        source = (SCRIPTS_FOLDER / "M2Bridge.m2").read_bytes()
+        names_and_sizes, self._bridge = _bridge_files()
         self.name = client.new_name()
         self._client = client
         self._exit: Exit | None = None
         self._received = bytearray()
         self._transcript = bytearray()
-        command = ["sh", "-c", _SHELL, "sh", str(len(source)), *serve_command("M2", 3, 4)]
+        serve = serve_command("M2", 3, 4)
+        command = ["sh", "-c", _SHELL, "sh", *names_and_sizes, "--", *serve]
         self._guard = Guard(client, self.name)
         try:
             self._process = subprocess.Popen(
@@ -152,7 +159,6 @@ class DockerChannel:
         self._finalizer = weakref.finalize(
             self, _forgotten, os.getpid(), client, self.name, self._process, self._guard
         )
-        self._greeting = source
 
     def await_first_words(self, deadline: float) -> None:
         """Sends the bridge and waits until M2 has said something.
@@ -161,7 +167,7 @@ class DockerChannel:
             DockerError: the container did not start, or ended without a word.
         """
         try:
-            self.send(self._greeting, deadline)
+            self.send(self._bridge, deadline)
             self._await(1, deadline)
         except TimeoutError:
             raise DockerError(
@@ -293,6 +299,13 @@ class DockerChannel:
 
     def _words(self) -> str:
         return self._transcript.decode("utf-8", "replace")
+
+
+def _bridge_files() -> tuple[list[str], bytes]:
+    """M2's half of the bridge: names and sizes of its files one after the other, and their text."""
+    texts = {file.name: file.read_bytes() for file in sorted(SCRIPTS_FOLDER.glob("*.m2"))}
+    names_and_sizes = [word for name, text in texts.items() for word in (name, str(len(text)))]
+    return names_and_sizes, b"".join(texts.values())
 
 
 def _close(process: subprocess.Popen[bytes], guard: Guard) -> None:

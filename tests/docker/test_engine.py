@@ -29,7 +29,7 @@ from tests.docker.conftest import ROOT, Names
 pytestmark = pytest.mark.docker
 
 ENDLESS = "while true do 1"
-GREEDY = "L = {}; while true do L = append(L, random(ZZ^300, ZZ^300))"
+GREEDY = 'L = {}; while true do L = append(L, concatenate(10^7 : "x"))'
 
 
 def text(session: Session, code: str) -> str:
@@ -147,7 +147,7 @@ def test_memory(session: Session, ours: Names) -> None:
 def test_timeout(session: Session, ours: Names) -> None:
     session.start()
     begun = time.monotonic()
-    with pytest.raises(M2TimeoutError, match="limit 1 s"):
+    with pytest.raises(M2TimeoutError, match="limit of 1 s"):
         session.eval(ENDLESS, timeout=1)
     assert time.monotonic() - begun < 10
     assert ours() == set()
