@@ -99,10 +99,11 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=MODELS, help="d,d_out,a")
     options = parser.parse_args()
     print(
-        f"{'d,d_out,a':10} {'strata':26} {'minors':>9} {'all minors':22} {'ratio':>8} "
+        f"{'d,d_out,a':10} {'strata':28} {'minors':>9} {'all minors':22} {'ratio':>8} "
         f"{'FastMinors':22} {'ratio':>8}"
     )
     with_m2 = open_session()
+    with_m2.start()
     for name in options.models:
         layer = Layer(*map(int, name.split(",")))
         ours, locus = timed(lambda layer=layer: singular_locus(layer))
@@ -119,7 +120,7 @@ def main() -> None:
         minors = shown(slow, complete, lambda r: f"dim {r.dimension}")
         quick = shown(fast, guess, lambda r: str(r["regular"]))
         print(
-            f"{name:10} {f'{ours:.3f} s {parts}':26} {count:>9.2g} {minors:22} "
+            f"{name:10} {f'{ours:.3f} s {parts}':28} {count:>9.2g} {minors:22} "
             f"{ratio(ours, slow, complete):>8} {quick:22} {ratio(ours, fast, guess):>8}",
             flush=True,
         )

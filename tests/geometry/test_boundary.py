@@ -10,6 +10,7 @@ import sympy
 from m2bridge.attention import Layer
 from m2bridge.errors import SizeLimitError
 from m2bridge.geometry.boundary import boundary
+from m2bridge.geometry.recognize import recognize
 from m2bridge.geometry.semialgebraic import inequalities
 from m2bridge.geometry.strata import strata
 
@@ -157,3 +158,15 @@ def test_only_signatures_are_known_for_larger_attention_and_one_token():
     assert inequalities(Layer(3, 1, 2, t=1)) == (None, None)
     assert (edge.dimension, edge.complement_dimension) == (7, 8)
     assert "signature" in edge.semialgebraic
+
+
+@pytest.mark.parametrize(
+    "model", [(2, 1, 1, 2), (3, 2, 2, 2), (2, 2, 1, 1), (3, 1, 2, 1), (5, 1, 2, 1)]
+)
+def test_recognition_agrees_with_the_sides(model):
+    """An independent way, by factorisation: real weights exist unless the point lies beyond."""
+    layer = Layer(*model)
+    for point in boundary(layer, equations=False).points:
+        answer = recognize(layer, list(point.coordinates))
+        assert answer.representable == (point.side != "beyond")
+        assert answer.over_complex is True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -11,9 +12,10 @@ from m2bridge.attention import Layer
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.strata import preimages, strata
 from m2bridge.geometry.strata.certify import certified, tangent_vectors, with_gradients
-from m2bridge.geometry.strata.equations import gradient
+from m2bridge.geometry.strata.equations import gradient, gradients
 from m2bridge.geometry.strata.linear import limit_span, rank
 from m2bridge.geometry.strata.listing import add_gradients
+from m2bridge.geometry.strata.locate import stratum_of_tensor
 from m2bridge.geometry.strata.tensors import Tensors
 
 SMALL = [
@@ -117,3 +119,38 @@ def test_kernels_of_the_differential():
             kernel, _ = tangent_vectors(s)
             expected = None if s.is_origin else (d - 1 if s.type == (1, 1, 1) else 0)
             assert kernel == expected == certified(s).evidence.differential_kernel
+
+
+@pytest.mark.parametrize(
+    "model", [(2, 1, 2, 2), (2, 2, 1, 2), (2, 2, 2, 2), (3, 1, 2, 2), (3, 1, 1, 2)]
+)
+def test_random_weights_have_the_tangent_space_of_their_stratum(model):
+    """200 functions of random weights of random ranks: gradients of equations, against types."""
+    layer = Layer(*model)
+    found, search = add_gradients(strata(layer))
+    by_type = {s.type: s for s in found}
+    rng = random.Random(11)
+
+    def matrix(rows, columns):
+        return [[rng.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
+
+    seen = set()
+    for _ in range(200):
+        left, right = rng.randint(1, layer.d), rng.randint(1, layer.alpha)
+        V = times(matrix(layer.d_out, left), matrix(left, layer.d))
+        A = times(matrix(layer.d, right), matrix(right, layer.d))
+        if rng.random() < 0.3:
+            A = times([[row[0]] for row in zip(*V, strict=True)], matrix(1, layer.d))
+        point = layer.image(V, A)
+        stratum = by_type[stratum_of_tensor(layer, point).type]
+        space = layer.ambient_dimension - rank(gradients(search.equations, point))
+        assert space == stratum.tangent_dimension
+        seen.add(stratum.type)
+    assert seen == set(by_type)
+
+
+def times(left, right):
+    columns = list(zip(*right, strict=True))
+    return [
+        [sum(x * y for x, y in zip(row, column, strict=True)) for column in columns] for row in left
+    ]

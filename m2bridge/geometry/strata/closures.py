@@ -57,10 +57,12 @@ class Component:
         strata: the types of the strata in it, the zero function left out unless it is alone.
         generators: polynomials that vanish on it (a sequence of sympy Poly), or None when
             equations were not asked for.
+        searched_degree: up to it all minimal generators were found; None without equations.
         complete: True when these generate its prime ideal; None when that is not settled.
         prime: True when the ideal of the generators is known to be prime; None when not.
         certainty: "proved": the variety, its dimension and degree, and that the generators vanish.
-        certificate: what dimension, degree and completeness rest on.
+        reasons: what dimension and degree rest on.
+        completeness: why the generators are all, or up to which degree they are.
         confirmed: what Macaulay2 computed from the generators, or empty.
     """
 
@@ -72,8 +74,15 @@ class Component:
     complete: bool | None
     prime: bool | None
     certainty: str
-    certificate: str
+    reasons: tuple[str, ...]
+    completeness: str = ""
     confirmed: dict[str, Any] = field(default_factory=dict)
+    searched_degree: int | None = None
+
+    @property
+    def certificate(self) -> str:
+        """What dimension, degree and completeness rest on, in words."""
+        return "; ".join((*self.reasons, *filter(None, [self.completeness])))
 
     @property
     def generators_by_degree(self) -> dict[int, int] | None:
@@ -92,6 +101,7 @@ class Component:
             if counts is None
             else {str(k): n for k, n in counts.items()},
             "strata": [list(kind) for kind in self.strata],
+            "searched_degree": self.searched_degree,
             "complete": self.complete,
             "prime": self.prime,
             "certainty": self.certainty,
@@ -176,7 +186,10 @@ def closure_component(
     degree = stratum.closure_degree()
     reasons = [f"dimension {stratum.dimension}: {stratum.claims['dimension'].text}"]
     if degree is not None:
-        reasons.append(f"degree {degree}: intersection numbers on a resolution")
+        way = (
+            "a product formula" if stratum.layer.t == 1 else "intersection numbers on a resolution"
+        )
+        reasons.append(f"degree {degree}: {way}")
     component = Component(
         stratum=stratum,
         dimension=stratum.dimension,
@@ -186,7 +199,7 @@ def closure_component(
         complete=None,
         prime=None,
         certainty="proved",
-        certificate="; ".join(reasons),
+        reasons=tuple(reasons),
     )
     return with_equations(component, options or EquationOptions()) if equations else component
 
@@ -219,9 +232,12 @@ def with_equations(component: Component, options: EquationOptions) -> Component:
     generators = Generators(layer.symbols, sources)
     complete = True if bound is not None and done >= bound[0] else None
     if complete and bound is not None:
-        why = f"all generators: {bound[1]}, and all degrees up to {done} were computed"
+        why = f"these are all equations: {bound[1]}, and all degrees up to {done} were computed"
     else:
-        why = f"all equations of degree up to {done} follow from the generators; beyond, undecided"
+        why = (
+            f"all equations of degree up to {done} follow from the generators; whether there are "
+            "more is not settled"
+        )
     if stopped:
         why += f" ({stopped})"
     return replace(
@@ -229,7 +245,9 @@ def with_equations(component: Component, options: EquationOptions) -> Component:
         generators=generators,
         complete=complete,
         prime=complete,
-        certificate=f"{component.certificate}; {why}",
+        searched_degree=done,
+        reasons=(*component.reasons, "generators vanish on it by exact substitution"),
+        completeness=why,
     )
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from m2bridge.attention import Layer
 from m2bridge.engine import Session
 from m2bridge.errors import M2TimeoutError, VerificationError
-from m2bridge.geometry.strata.closures import Component
+from m2bridge.geometry.implicit import implicit_ideal
+from m2bridge.geometry.strata.closures import Component, closure_component
+from m2bridge.geometry.strata.ranks import RankStratum
+from m2bridge.geometry.strata.symmetric import SymmetricStratum
 from m2bridge.scripts import polynomials_to_lists, run_script
 
 __all__ = ["confirmed_component"]
@@ -16,7 +20,7 @@ __all__ = ["confirmed_component"]
 _PRIMALITY_COORDINATES = 24
 _PRIMALITY_GENERATORS = 120
 _GENERATORS = 1_500
-_SECONDS = 120.0
+_SECONDS = 60.0
 
 
 def confirmed_component(component: Component, session: Session) -> Component:
@@ -36,6 +40,10 @@ def confirmed_component(component: Component, session: Session) -> Component:
     generators = component.generators
     if generators is None or len(generators) > _GENERATORS:
         return component
+    if component.complete is not True:
+        component = _settled_as_a_product(component, session)
+    if component.complete is not True:
+        component = _settled_as_a_layer(component, session)
     size = component.stratum.layer.ambient_dimension
     primality = size <= _PRIMALITY_COORDINATES and len(generators) <= _PRIMALITY_GENERATORS
     try:
@@ -49,8 +57,61 @@ def confirmed_component(component: Component, session: Session) -> Component:
         )
     except M2TimeoutError:
         note = f"Macaulay2 did not confirm it within {_SECONDS:.0f} s"
-        return replace(component, certificate=f"{component.certificate}; {note}")
+        return replace(component, reasons=(*component.reasons, note))
     return _merged(component, answer)
+
+
+def _settled_as_a_product(component: Component, session: Session) -> Component:
+    """u times a cubic: the Segre product of P(U) with the cubics, which Macaulay2 may settle."""
+    stratum = component.stratum
+    layer = stratum.layer
+    if not isinstance(stratum, SymmetricStratum) or stratum.rank_v != 1 or layer.d_out == 1:
+        return component
+    single = SymmetricStratum(*stratum.type, layer=Layer(layer.d, 1, layer.a, 1))
+    cubics = closure_component(single, [single], equations=True)
+    cubics = confirmed_component(cubics, session)
+    if cubics.complete is not True or cubics.generators_by_degree is None:
+        return component
+    # The 2-minors of P(U) are quadrics; products with S^D U carry the other degrees over.
+    top = max(2, *cubics.generators_by_degree)
+    if component.searched_degree is None or component.searched_degree < top:
+        return component
+    return replace(
+        component,
+        complete=True,
+        prime=True,
+        completeness=(
+            "these are all equations: it is the Segre product of P(U) with cubics, and for their "
+            f"ideal, generated in degree <= {top}: {cubics.completeness}"
+        ),
+    )
+
+
+def _settled_as_a_layer(component: Component, session: Session) -> Component:
+    """Where the closure is all of a smaller layer: complete, if that layer's ideal is.
+
+    {rank A <= r} in a layer is the layer with a = r, whose Hilbert series is known more often than
+    a bound on the degrees of its generators.
+    """
+    stratum = component.stratum
+    layer = stratum.layer
+    if not isinstance(stratum, RankStratum):
+        return component
+    v, r, joint = stratum.type
+    if v != min(layer.d, layer.d_out) or joint != min(layer.d, v + r):
+        return component
+    smaller = Layer(layer.d, layer.d_out, r, layer.t)
+    ideal = implicit_ideal(smaller, session=session, time_limit=_SECONDS)
+    if ideal.complete is not True or component.generators is None:
+        return component
+    if ideal.generators_by_degree != component.generators_by_degree:
+        return component
+    return replace(
+        component,
+        complete=True,
+        prime=True,
+        completeness=f"these are all equations: it is the layer with a = {r}. {ideal.certificate}",
+    )
 
 
 def _merged(component: Component, answer: dict[str, Any]) -> Component:
@@ -70,14 +131,17 @@ def _merged(component: Component, answer: dict[str, Any]) -> Component:
                 f"{numbers[1]} in Macaulay2, but the closure has degree {expected[1]}"
             )
         text = f"Macaulay2: a prime ideal of dimension {numbers[0]} and degree {numbers[1]}"
+        settled = component.completeness if component.complete else ""
         return replace(
             component,
             degree=numbers[1],
             complete=True,
             prime=True,
-            certificate=f"{component.certificate}; {text}, so these are all equations",
+            reasons=(*component.reasons, text),
+            completeness=settled
+            or "these are all equations, since their ideal is prime and of the right dimension",
             confirmed=confirmed,
         )
     agreed = "as expected" if numbers == expected else "so generators are missing"
     text = f"Macaulay2: dimension {numbers[0]}, degree {numbers[1]} of the equations, {agreed}"
-    return replace(component, certificate=f"{component.certificate}; {text}", confirmed=confirmed)
+    return replace(component, reasons=(*component.reasons, text), confirmed=confirmed)

@@ -7,7 +7,7 @@ look alike: one exact representative stands for all of them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from m2bridge.attention import Layer
@@ -80,7 +80,7 @@ class Stratum(ABC):
     """
 
     layer: Layer
-    evidence: Evidence | None = None
+    evidence: Evidence | None = field(default=None, compare=False)
 
     @property
     @abstractmethod
