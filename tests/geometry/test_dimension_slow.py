@@ -23,7 +23,7 @@ def architecture(generator: random.Random, kind: str) -> Network:
     t, heads = generator.randint(1, 4), 1
     if "skip" in kind:
         dims = [min(dims[0], 4)] * (depth + 1)
-    if kind == "heads":
+    if "heads" in kind:
         dims, ranks, heads = dims[:2], ranks[:1], generator.randint(2, 4)
     attention = "softmax" if "softmax" in kind else "lightning"
     return Network(dims, ranks, t, attention=attention, heads=heads, skip="skip" in kind)
@@ -31,7 +31,14 @@ def architecture(generator: random.Random, kind: str) -> Network:
 
 @pytest.mark.parametrize(
     ("kind", "count"),
-    [("lightning", 300), ("softmax", 150), ("heads", 100), ("skip", 60), ("softmax skip", 60)],
+    [
+        ("lightning", 300),
+        ("softmax", 150),
+        ("heads", 100),
+        ("softmax heads", 60),
+        ("skip", 60),
+        ("softmax skip", 60),
+    ],
 )
 def test_rank_is_the_refined_formula(kind: str, count: int) -> None:
     generator = random.Random(kind)

@@ -79,12 +79,15 @@ def _refined_softmax(network: Network) -> Refined:
         rho = min(network.dims)
         value = rho * (network.dims[0] + network.dims[-1] - rho)
         return value, True, 'one token: a product of matrices (theory page, "Softmax attention")'
+    if network.skip or (network.heads > 1 and network.depth == 1):
+        # Query-key symmetry is all that is taken off, so this is an upper bound in any case.
+        total = network.parameters - network.heads * sum(
+            a * a - max(0, a - d) ** 2 for a, d in zip(network.ranks, network.dims, strict=False)
+        )
+        where = 'parameters minus query-key symmetry (theory page, "Skip connections")'
+        return total, network.depth == network.heads == 1, where
     if network.heads > 1:
-        return None, False, "no formula covers softmax attention with several heads"
-    if network.skip:
-        d = network.dims[0]
-        total = sum(min(a, d) * (2 * d - min(a, d)) + d * d for a in network.ranks)
-        return total, False, 'theory page, "Skip connections"'
+        return None, False, "no formula covers several softmax layers with several heads"
     s = sizes(network)
     total = sum(s.seen[i] * (s.seen[i - 1] - s.seen[i]) for i in range(1, network.depth))
     total += sum(al * (2 * x - al) for al, x in zip(s.alpha, s.seen, strict=True))
@@ -145,14 +148,15 @@ def _explain_no_formula(network: Network) -> str:
             "layer are left"
         )
     if network.heads > 1 and network.attention == "lightning":
-        parts += [_explain_heads(network, i) for i in range(network.depth if network.skip else 1)][
-            :1
-        ]
+        parts.append(_explain_heads(network))
+    elif network.heads > 1 and network.t >= 2:
+        parts.append("softmax heads cannot be mixed: in one layer their dimensions add up")
     return "; ".join(["the paper states no formula for this kind of network", *parts])
 
 
-def _explain_heads(network: Network, i: int) -> str:
-    d, d_out, a, h = network.dims[i], network.dims[i + 1], network.ranks[i], network.heads
+def _explain_heads(network: Network) -> str:
+    """How the heads of the first layer add up."""
+    d, d_out, a, h = network.dims[0], network.dims[1], network.ranks[0], network.heads
     one = layer_bound(d, d_out, a, network.t, 1)
     bound = layer_bound(d, d_out, a, network.t, h)
     ambient = d_out * (comb(d + 2, 3) if network.t == 1 else d * comb(d + 1, 2))

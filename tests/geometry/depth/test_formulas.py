@@ -47,6 +47,15 @@ def test_heads(heads: int, value: int) -> None:
     assert refined(Network((3, 3), (3,), 2, heads=heads))[0] == value
 
 
+def test_softmax_heads_add_up() -> None:
+    for d, d_out, a, heads in itertools.product((1, 2, 3), (1, 2), (1, 2, 4), (1, 2, 3)):
+        al = min(a, d)
+        network = Network((d, d_out), (a,), 2, attention="softmax", heads=heads)
+        assert refined(network)[0] == heads * (al * (2 * d - al) + d * d_out)
+    skip = Network((3, 3, 3), (1, 2), 2, attention="softmax", skip=True)
+    assert refined(skip)[0] == (5 + 9) + (8 + 9)
+
+
 def test_one_head_is_one_layer() -> None:
     for d, d_out, a, t in itertools.product(range(1, 5), range(1, 4), range(1, 5), (1, 2)):
         assert layer_bound(d, d_out, a, t, 1) == refined(net((d, d_out), (a,), t))[0]
@@ -110,6 +119,7 @@ def test_sizes_by_hand() -> None:
         (Network((3, 3), (3,), 2, heads=2), "reach 32, not 34"),
         (Network((3, 3), (3,), 2, heads=4), "fill the whole space of 54"),
         (Network((3, 3), (3,), 2, skip=True), "skip connections break"),
+        (Network((3, 3), (3,), 2, attention="softmax", heads=2), "their dimensions add up"),
     ],
 )
 def test_reasons(network: Network, words: str) -> None:
