@@ -53,6 +53,7 @@ class Provenance:
                     "name": f"{number:02d}-{script.template}.m2",
                     "sha256": script.digest,
                     "seconds": round(script.seconds, 3),
+                    "cached": script.cached,
                 }
                 for number, script in enumerate(self.scripts, start=1)
             ],

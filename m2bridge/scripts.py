@@ -24,6 +24,7 @@ import jinja2
 import sympy
 
 from m2bridge.engine import Session
+from m2bridge.engine.cache import AnswerCache, default_cache, script_inputs
 from m2bridge.errors import EngineError, WireError
 from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
@@ -36,6 +37,7 @@ __all__ = [
     "render",
     "run_script",
     "save_scripts",
+    "without_cache",
 ]
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -44,12 +46,16 @@ _PACKAGE = "M2Bridge.m2"
 
 @dataclass(frozen=True)
 class RanScript:
-    """One job: the template, the M2 program, M2's answer (JSON text) and the time it took."""
+    """One job: the template, the M2 program, M2's answer (JSON text) and the time it took.
+
+    ``cached`` says that the answer was found on disk: the same program, M2 and package gave it.
+    """
 
     template: str
     text: str
     answer: str
     seconds: float
+    cached: bool = False
 
     @property
     def digest(self) -> str:
@@ -65,6 +71,7 @@ class Journal:
 
 
 _journal: ContextVar[Journal | None] = ContextVar("m2bridge_journal", default=None)
+_uncached: ContextVar[bool] = ContextVar("m2bridge_uncached", default=False)
 
 
 @contextmanager
@@ -78,6 +85,16 @@ def recording() -> Iterator[Journal]:
         _journal.reset(token)
         if outer is not None:
             outer.scripts.extend(journal.scripts)
+
+
+@contextmanager
+def without_cache() -> Iterator[None]:
+    """Inside the block every script is run; the disk is neither asked nor written."""
+    token = _uncached.set(True)
+    try:
+        yield
+    finally:
+        _uncached.reset(token)
 
 
 def _m2_literal(value: Any) -> str:
@@ -134,21 +151,31 @@ def run_script(
 ) -> Any:
     """Renders a template, runs it in the session, and returns its answer as Python data.
 
+    An answer that the same program has given before, on the same M2, is taken from the cache on
+    disk (``without_cache`` and the environment's M2BRIDGE_CACHE=off turn that off).
+
     Raises:
         M2Error, M2TimeoutError, M2MemoryError, M2CrashedError: as ``Session.call``.
         WireError: the answer is not JSON.
     """
     text = render(template, **parameters)
     begun = time.perf_counter()
-    answer = session.run_script(text, timeout=timeout).segments[0].decode("utf-8")
-    ran = RanScript(template, text, answer, time.perf_counter() - begun)
-    journal = _journal.get()
-    if journal is not None:
-        journal.scripts.append(ran)
+    cache = AnswerCache(enabled=False) if _uncached.get() else default_cache()
+    inputs = script_inputs(text, session.m2_version) if cache.enabled else {}
+    known = cache.get(inputs)
+    raw = known or session.run_script(text, timeout=timeout).segments[0]
     try:
-        return json.loads(answer)
+        answer = raw.decode("utf-8")
+        data = json.loads(answer)
     except ValueError as error:
         raise WireError(f"the answer of script {template!r} is not JSON: {error}") from error
+    if known is None:
+        cache.put(inputs, raw)
+    seconds = time.perf_counter() - begun
+    journal = _journal.get()
+    if journal is not None:
+        journal.scripts.append(RanScript(template, text, answer, seconds, known is not None))
+    return data
 
 
 def save_scripts(scripts: Sequence[RanScript], folder: Path) -> list[Path]:

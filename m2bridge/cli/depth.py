@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from typing import Any
 
 import click
+from rich.console import Console
 
-from m2bridge.cli.options import chosen_network, json_option, network_options
+from m2bridge.cli.options import (
+    chosen_network,
+    json_option,
+    network_options,
+    numbers,
+    parsed_layers,
+)
 from m2bridge.cli.running import failures_told, rendered, reporter
+from m2bridge.geometry.sweep import Case, grid
+from m2bridge.geometry.sweep import sweep as run_sweep
 from m2bridge.report import document, terminal
 
-__all__ = ["dimension"]
+__all__ = ["dimension", "sweep", "unroll"]
 
 
 @click.command()
@@ -37,3 +50,140 @@ def dimension(as_json: bool, **options: Any) -> None:
         rendered(
             document.dimension_document(found), lambda: terminal.dimension(found), as_json=as_json
         )
+
+
+@click.command()
+@network_options
+@click.option("--latex", is_flag=True, help="Print LaTeX.")
+@click.option("--out", metavar="FILE", help="Draw it: a .png, .svg or .pdf file.")
+@json_option
+def unroll(as_json: bool, latex: bool, out: str | None, **options: Any) -> None:
+    """A deep network as its reduced data: what its function depends on, as formulas.
+
+    \b
+    m2bridge unroll --layers "4,4,4;2,2" --t 3
+    m2bridge unroll --layers "4,4,4;2,2" --t 3 --out unrolled.svg
+    """
+    from m2bridge.geometry.unroll import unroll as unrolled
+
+    with failures_told():
+        found = unrolled(chosen_network(options))
+        if out is not None:
+            from m2bridge.report.network_plots import unrolled_figure
+            from m2bridge.report.plots import save_figure
+
+            click.echo(f"wrote {save_figure(unrolled_figure(found), out)}", err=True)
+        if as_json:
+            body = {
+                "formulas": [vars(formula) for formula in found.formulas],
+                "nodes": [{**vars(node), "shape": list(node.shape)} for node in found.nodes],
+                "edges": [vars(edge) for edge in found.edges],
+                "latex": found.latex,
+            }
+            click.echo(document.json_text(document.with_model(found.network, body)))
+        else:
+            click.echo(found.latex if latex else str(found))
+
+
+def _grid(layers: tuple[str, ...], a: str | None, t: str, **kinds: Any) -> tuple[Case, ...]:
+    """The models of a sweep.
+
+    Raises:
+        click.BadParameter: a list of numbers is not one.
+    """
+    cases: list[Case] = []
+    tokens = numbers(t, "--t")
+    for text in layers:
+        if ";" in text:
+            dims, ranks = parsed_layers(text)
+            cases += grid([dims], [ranks], tokens, **kinds)
+        elif a is None:
+            raise click.UsageError(
+                f"--layers {text!r} has no attention dimensions: add ';a1,...' or --a"
+            )
+        else:
+            cases += grid([numbers(text, "--layers")], numbers(a, "--a"), tokens, **kinds)
+    return tuple(cases)
+
+
+@click.command()
+@click.option(
+    "--layers",
+    multiple=True,
+    required=True,
+    metavar="D0,D1,...[;A1,...]",
+    help="An architecture; repeat it.",
+)
+@click.option("--a", metavar="LIST", help="Attention dimensions to try in every layer, e.g. 1..4.")
+@click.option(
+    "--t", default="2", show_default=True, metavar="LIST", help="Numbers of tokens to try."
+)
+@click.option(
+    "--attention", multiple=True, default=("lightning",), help="Repeat it for both kinds."
+)
+@click.option("--heads", default="1", show_default=True, metavar="LIST", help="Heads to try.")
+@click.option("--skip", is_flag=True, help="With skip connections.")
+@click.option("--question", default="dimension", show_default=True, help="dimension or fibre.")
+@click.option("--out", metavar="FILE", help="The table: .csv, .json or .parquet.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler instead of processes here.")
+@click.option("--fresh", is_flag=True, help="Begin anew instead of continuing.")
+@json_option
+def sweep(as_json: bool, **options: Any) -> None:
+    """One question for a grid of models; interrupted, the same command continues.
+
+    A model that fails is a row that says so.
+
+    \b
+    m2bridge sweep --layers 4,4,4 --layers 6,3,2 --a 1..4 --t 1,2,3 --out table.csv
+    """
+    with failures_told():
+        cases = _grid(
+            options["layers"],
+            options["a"],
+            options["t"],
+            attention=options["attention"],
+            heads=numbers(options["heads"], "--heads"),
+            skip=(options["skip"],),
+        )
+        with executor_for(options["jobs"], options["dask"]) as executor, reporter() as report:
+            found = run_sweep(
+                cases,
+                options["question"],
+                out=options["out"],
+                resume=not options["fresh"],
+                executor=executor,
+                progress=report,
+            )
+        text = f"{found.computed} computed, {found.resumed} from before, {found.failed} failed"
+        click.echo(f"m2bridge: {text}", err=True)
+        if as_json:
+            click.echo(document.json_text({"rows": list(found.rows), "failed": found.failed}))
+        elif options["out"] is None:
+            Console().print(terminal.rows_table(found.rows))
+
+
+@contextlib.contextmanager
+def executor_for(jobs: int, dask: str | None) -> Iterator[Executor | None]:
+    """Processes here, a Dask cluster's executor, or None for one after another.
+
+    Raises:
+        ValueError: Dask was asked for and is not installed, or does not answer.
+    """
+    if dask is not None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ValueError("--dask needs Dask: pip install 'm2bridge[cluster]'") from None
+        try:
+            client = Client(dask, timeout="10s")
+        except OSError as error:
+            raise ValueError(f"no Dask scheduler answers at {dask}: {error}") from error
+        with client:
+            yield client.get_executor()
+        return
+    if jobs == 1:
+        yield None
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool

@@ -14,12 +14,14 @@ from rich.text import Text
 from m2bridge.cli.options import json_option
 from m2bridge.cli.running import failures_told, reporter
 from m2bridge.engine import Installation, find_m2
+from m2bridge.engine.cache import default_cache
 from m2bridge.engine.doctor import examine
 from m2bridge.engine.install import install_m2 as install
 from m2bridge.errors import M2NotFoundError
 from m2bridge.report.document import json_text
+from m2bridge.version import m2bridge_version
 
-__all__ = ["doctor", "install_m2"]
+__all__ = ["cache", "doctor", "install_m2", "run"]
 
 
 @click.command()
@@ -70,6 +72,74 @@ def install_m2(wheel: str | None, if_missing: bool, as_json: bool) -> None:
             click.echo(json_text(_report(done)))
         else:
             click.echo(str(done))
+
+
+@click.command()
+@click.argument("file")
+@click.option("--engine", metavar="local|docker", help="Where Macaulay2 runs.  [default: local]")
+@click.option("--m2", metavar="PATH", help="This Macaulay2 instead of the one that is found.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Limit until the program's end.")
+@click.option("--memory", metavar="SIZE", help="Memory limit for Macaulay2, e.g. 4G.")
+@json_option
+def run(file: str, as_json: bool, **options: Any) -> None:
+    """Run a Macaulay2 program under our limits; its output is ours.
+
+    Nothing that it starts outlives it. With --json: the output, and where it comes from.
+
+    \b
+    m2bridge run program.m2 --timeout 60 --memory 4G
+    """
+    from m2bridge.engine.running import run_file
+
+    with failures_told():
+        direct = None if as_json else _pass_on
+        done = run_file(file, on_output=direct, **options)
+        if as_json:
+            document = {
+                **vars(done),
+                "path": str(done.path),
+                "m2bridge_version": m2bridge_version(),
+            }
+            click.echo(json_text(document))
+        elif done.messages:
+            click.echo(done.messages, err=True, nl=False)
+        if done.status:
+            click.echo(f"m2bridge: {file} ended with status {done.status}", err=True)
+            sys.exit(1)
+
+
+def _pass_on(output: bytes) -> None:
+    sys.stdout.buffer.write(output)
+    sys.stdout.buffer.flush()
+
+
+@click.group()
+def cache() -> None:
+    """The answers of Macaulay2 programs that are kept on disk.
+
+    M2BRIDGE_CACHE names another folder, or says "off".
+    """
+
+
+@cache.command()
+@json_option
+def info(as_json: bool) -> None:
+    """Where the cache is, and how much is in it."""
+    with failures_told():
+        found = default_cache().info()
+        if as_json:
+            click.echo(json_text({**vars(found), "folder": str(found.folder)}))
+            return
+        state = "used" if found.enabled else "off"
+        size = f"{found.bytes / 2**20:.1f} of at most {found.limit / 2**20:.0f} MiB"
+        click.echo(f"{found.folder} ({state}): {found.entries} answers, {size}")
+
+
+@cache.command()
+def clear() -> None:
+    """Remove all answers."""
+    with failures_told():
+        click.echo(f"removed {default_cache().clear()} answers")
 
 
 def _usable() -> Installation | None:

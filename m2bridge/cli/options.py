@@ -16,6 +16,7 @@ __all__ = [
     "json_option",
     "layer_options",
     "network_options",
+    "numbers",
     "out_option",
     "parsed_layers",
 ]
@@ -62,6 +63,7 @@ engine_options = _together(
     click.option("--m2", metavar="PATH", help="This Macaulay2 instead of the one that is found."),
     click.option("--timeout", type=float, metavar="SECONDS", help="Limit for each Macaulay2 job."),
     click.option("--memory", metavar="SIZE", help="Memory limit for Macaulay2, e.g. 4G."),
+    click.option("--no-cache", is_flag=True, help="Run every program, also known ones."),
     click.option("--save-scripts", metavar="DIR", help="Write the Macaulay2 programs that ran."),
 )
 
@@ -135,3 +137,21 @@ def parsed_layers(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
             param_hint="--layers",
         ) from None
     return dims, ranks
+
+
+def numbers(text: str, option: str) -> tuple[int, ...]:
+    """``"2,3,5..8"`` as 2, 3, 5, 6, 7, 8.
+
+    Raises:
+        click.BadParameter: the text is not of this form.
+    """
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            first, dots, last = part.partition("..")
+            found += range(int(first), int(last) + 1) if dots else [int(first)]
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not a list of numbers such as 2,3 or 2..5", param_hint=option
+        ) from None
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""Pictures: ``m2bridge plot strata|slice``."""
+"""Pictures: ``m2bridge plot strata|slice|dimension``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from m2bridge.cli.options import chosen_layer, layer_options
+from m2bridge.cli.options import chosen_layer, layer_options, numbers
 from m2bridge.cli.running import failures_told, reporter
 
 __all__ = ["plot"]
@@ -19,6 +19,7 @@ def plot() -> None:
     \b
     m2bridge plot strata --d 3 --d-out 2 --a 2 --out strata.svg
     m2bridge plot slice --out slice.png
+    m2bridge plot dimension --widths 2..8 --a 1 --out dimension.svg
     """
 
 
@@ -55,3 +56,27 @@ def slice_(out: str, seed: int | None, dimension: int) -> None:
             piece = default_slice(layer) if seed is None else random_slice(layer, dimension, seed)
             target = save_figure(slice_figure(piece), out)
         click.echo(f"wrote {target}")
+
+
+@plot.command()
+@click.option("--widths", default="1..6", show_default=True, help="Widths, e.g. 2..8 or 2,4,8.")
+@click.option("--depth", type=click.IntRange(min=1), default=2, show_default=True, help="Layers.")
+@click.option("--a", type=int, help="Attention dimension.  [default: the width]")
+@click.option("--t", type=int, default=2, show_default=True, help="Number of tokens.")
+@click.option("--attention", default="lightning", show_default=True, help="lightning or softmax.")
+@click.option("--heads", type=int, default=1, show_default=True, help="Heads in every layer.")
+@click.option("--skip", is_flag=True, help="Skip connections.")
+@_out
+def dimension(out: str, widths: str, **options: Any) -> None:
+    """Dimension against width: computed, by the published formula, and the parameter count."""
+    with failures_told():
+        from m2bridge.geometry.width import dimension_against_width
+        from m2bridge.report.network_plots import width_figure
+        from m2bridge.report.plots import save_figure
+
+        with reporter() as report:
+            points = dimension_against_width(
+                numbers(widths, "--widths"), progress=report, **options
+            )
+        layers = f"{options['depth']} layers, {options['attention']} attention, t = {options['t']}"
+        click.echo(f"wrote {save_figure(width_figure(points, layers), out)}")

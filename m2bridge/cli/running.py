@@ -28,6 +28,7 @@ from m2bridge.errors import (
 from m2bridge.models import session_for
 from m2bridge.provenance import Provenance
 from m2bridge.report.document import json_text
+from m2bridge.scripts import without_cache
 
 __all__ = [
     "checked_folder",
@@ -47,6 +48,8 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (M2BridgeError, 1),
     (ValueError, 2),
     (TypeError, 2),
+    (ImportError, 1),
+    (OSError, 1),
 )
 
 
@@ -82,13 +85,17 @@ def reporter() -> Iterator[Reporter]:
 @contextlib.contextmanager
 def open_session_for(options: dict[str, Any]) -> Iterator[Session]:
     """The session that the engine options describe; takes them out of ``options``."""
-    with session_for(
-        None,
-        engine=options.pop("engine"),
-        path=options.pop("m2"),
-        timeout=options.pop("timeout"),
-        memory=options.pop("memory"),
-    ) as session:
+    caching = without_cache() if options.pop("no_cache") else contextlib.nullcontext()
+    with (
+        caching,
+        session_for(
+            None,
+            engine=options.pop("engine"),
+            path=options.pop("m2"),
+            timeout=options.pop("timeout"),
+            memory=options.pop("memory"),
+        ) as session,
+    ):
         yield session
 
 

@@ -17,7 +17,7 @@ from m2bridge.geometry.strata import Stratum, hasse_diagram
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["hasse_figure", "save_figure", "slice_figure"]
+__all__ = ["hasse_figure", "new_figure", "save_figure", "slice_figure"]
 
 _INK = "#222222"
 _SMOOTH, _SINGULAR, _BOUNDARY = "#dbe7f3", "#f4c7b8", "#7a1f1f"
@@ -27,7 +27,7 @@ _SHEET, _DOUBLE, _UNREACHED, _PINCH = "#8fb3d9", "#b03a2e", "#7d3c98", "#111111"
 MAX_STRATA = 150
 
 
-def _figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
     """A figure that needs no display and leaves matplotlib's global state alone."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -84,7 +84,7 @@ def hasse_figure(strata: Sequence[Stratum], title: str | None = None) -> Figure:
     places = _places([s.dimension for s in strata], edges)
     levels = sorted({y for _, y in places})
     widest = max(sum(1 for _, y in places if y == level) for level in levels)
-    figure = _figure(max(4.5, 1.5 * widest + 1.6), max(3.2, 0.95 * len(levels) + 1.4))
+    figure = new_figure(max(4.5, 1.5 * widest + 1.6), max(3.2, 0.95 * len(levels) + 1.4))
     axes = figure.add_subplot()
     for low, high in edges:
         (x0, y0), (x1, y1) = places[low], places[high]
@@ -206,7 +206,7 @@ def slice_figure(piece: Slice, *, elevation: float = 18, azimuth: float = -62) -
     Raises:
         ImportError: without matplotlib.
     """
-    figure = _figure(7.2, 6.6)
+    figure = new_figure(7.2, 6.6)
     if piece.dimension == 2:
         _plane(figure.add_subplot(), piece)
         return figure

@@ -30,6 +30,7 @@ __all__ = [
     "ideal",
     "invariants",
     "model_line",
+    "rows_table",
     "singular_locus",
     "strata",
     "theorems",
@@ -293,6 +294,21 @@ def invariants(found: InvariantReport) -> RenderableType:
         ("certainty", found.certainty),
     ]
     return Group(model_line(found.layer), table, facts(rows))
+
+
+def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Rows of a sweep, without the columns that are empty everywhere."""
+    names = [
+        name
+        for name in dict.fromkeys(key for row in rows for key in row)
+        if name not in ("reason", "seconds") and any(row.get(name) is not None for row in rows)
+    ]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in names:
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*(Text(_some(row.get(name))) for name in names))
+    return table
 
 
 def theorems(table: TheoremTable) -> RenderableType:
