@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import gcd, isqrt
-from random import Random
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpz_mat, nmod_mat
+from flint import fmpz_mat
 
 from m2bridge.errors import VerificationError
+from m2bridge.geometry.weights.elimination import sparse_kernel
 
 __all__ = [
     "IntMatrix",
@@ -30,7 +30,6 @@ IntMatrix = npt.NDArray[Any]
 
 _PRIMES = (4611686018427387847, 4611686018427387817, 4611686018427387787, 4611686018427387761)
 _SMALL = 1 << 40
-_COPIES = 4
 
 
 class SparseMatrix:
@@ -47,6 +46,10 @@ class SparseMatrix:
         self.rows = rows
         self.columns = columns
         self.values = values
+
+    def triples(self) -> Iterator[tuple[int, int, int]]:
+        """The entries as (row, column, value)."""
+        return zip(self.rows.tolist(), self.columns.tolist(), self.values.tolist(), strict=True)
 
     def annihilates(self, vectors: IntMatrix) -> bool:
         """Whether the matrix times each column of ``vectors`` is exactly zero."""
@@ -90,52 +93,6 @@ def as_integers(rows: Sequence[Sequence[int]], shape: tuple[int, int]) -> IntMat
     return out
 
 
-def _folded(matrix: SparseMatrix, p: int, seed: int) -> nmod_mat:
-    """Random combinations of the rows: the same kernel with high probability, fewer rows."""
-    n_rows, n = matrix.shape
-    height = n + 8
-    dense = np.zeros((min(height, n_rows), n), dtype=np.int64)
-    if n_rows <= height:
-        np.add.at(dense, (matrix.rows, matrix.columns), matrix.values)
-    else:
-        rng = Random(seed)
-        for _ in range(_COPIES):
-            goal = np.array(rng.choices(range(height), k=n_rows))
-            factor = np.array(rng.choices(range(1, 1 << 16), k=n_rows))
-            values = matrix.values * factor[matrix.rows]
-            np.add.at(dense, (goal[matrix.rows], matrix.columns), values)
-    return nmod_mat(dense.shape[0], n, (dense % p).ravel().tolist(), p)
-
-
-def _pivots(reduced: nmod_mat, rank: int) -> list[int]:
-    """Pivot columns of a matrix in reduced row echelon form."""
-    out: list[int] = []
-    column = 0
-    for row in range(rank):
-        while not int(reduced[row, column]):
-            column += 1
-        out.append(column)
-        column += 1
-    return out
-
-
-def _kernel_residues(matrix: SparseMatrix, p: int, seed: int) -> tuple[list[int], list[list[int]]]:
-    """Free columns, and for each of them the kernel vector that is 1 there, modulo p."""
-    reduced, rank = _folded(matrix, p, seed).rref()
-    pivots = _pivots(reduced, rank)
-    taken = set(pivots)
-    free = [c for c in range(matrix.shape[1]) if c not in taken]
-    vectors = []
-    for f in free:
-        vector = [0] * matrix.shape[1]
-        vector[f] = 1
-        for row, c in enumerate(pivots):
-            entry = int(reduced[row, f])
-            vector[c] = p - entry if entry else 0
-        vectors.append(vector)
-    return free, vectors
-
-
 def _lift(vector: Sequence[int], modulus: int) -> list[int] | None:
     """A primitive integer vector that is proportional to the residues, or None."""
     denominator = 1
@@ -159,36 +116,38 @@ def sparse_nullspace(matrix: SparseMatrix, nullity: int) -> IntMatrix:
         matrix: the integer matrix.
         nullity: the dimension of its kernel over QQ, known from elsewhere.
 
-    The kernel modulo a prime is lifted by rational reconstruction; the lifted vectors are checked
-    exactly, and they are independent by their shape (each has its own free column).
+    The kernel modulo a prime is lifted by rational reconstruction; that the lifted vectors lie in
+    the kernel and are independent is checked exactly.
 
     Raises:
         VerificationError: no kernel of that dimension exists.
     """
     n = matrix.shape[1]
     residues: list[list[int]] = []
-    free: list[int] = []
     modulus = 1
-    for attempt, p in enumerate(_PRIMES):
-        new_free, new = _kernel_residues(matrix, p, attempt)
-        if len(new_free) != nullity:
+    for p in _PRIMES:
+        new = sparse_kernel(matrix.triples(), matrix.shape, nullity, p)
+        if len(new) != nullity:
             continue
-        if modulus == 1 or new_free != free:
-            free, residues, modulus = new_free, new, p
+        if modulus == 1:
+            residues, modulus = new, p
         else:
-            inverse = pow(modulus, -1, p)
             residues = [
-                [a + modulus * ((b - a) * inverse % p) for a, b in zip(old, fresh, strict=True)]
-                for old, fresh in zip(residues, new, strict=True)
+                _chinese(old, fresh, modulus, p) for old, fresh in zip(residues, new, strict=True)
             ]
             modulus *= p
-        lifted = [_lift(v, modulus) for v in residues]
-        found = [v for v in lifted if v is not None]
-        if len(found) == nullity:
-            basis = as_integers(found, (nullity, n)).T
-            if matrix.annihilates(basis):
+        lifted = [v for v in (_lift(v, modulus) for v in residues) if v is not None]
+        if len(lifted) == nullity:
+            basis = as_integers(lifted, (nullity, n)).T
+            if matrix.annihilates(basis) and int(to_flint(basis).rank()) == nullity:
                 return basis
     return _dense_nullspace(matrix, nullity)
+
+
+def _chinese(a: Sequence[int], b: Sequence[int], m: int, p: int) -> list[int]:
+    """The residues modulo m p that are a modulo m and b modulo p."""
+    inverse = pow(m, -1, p)
+    return [x + m * ((y - x) * inverse % p) for x, y in zip(a, b, strict=True)]
 
 
 def _dense_nullspace(matrix: SparseMatrix, nullity: int) -> IntMatrix:
