@@ -89,7 +89,7 @@ def unrolled_figure(found: Unrolled) -> Figure:
         box = {"boxstyle": "round,pad=0.35", "fc": _FILL[node.kind], "ec": "#444444"}
         axes.text(x, y, f"${node.latex}$", ha="center", va="center", fontsize=11, bbox=box)
         size = rf"${node.shape[0]} \times {node.shape[1]}$"
-        axes.text(x, y - 0.37, size, ha="center", va="center", fontsize=7, color="#555555")
+        axes.text(x + 0.36, y - 0.16, size, ha="left", va="center", fontsize=7, color="#555555")
     axes.set_xlim(-0.5 * _COLUMN_WIDTH, (columns - 0.5) * _COLUMN_WIDTH)
     axes.set_ylim(-(rows - 0.4) * _ROW_HEIGHT, 0.6 * _ROW_HEIGHT)
     axes.set_axis_off()
