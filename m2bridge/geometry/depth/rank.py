@@ -9,9 +9,11 @@ all outputs of few inputs instead can look saturated long before it is.)
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -38,6 +40,8 @@ SLACK = 8
 """Rows beyond the upper bound: they show that further inputs add nothing."""
 
 _CHUNK_ENTRIES = 6_000_000
+_AHEAD = 4
+"""Chunks that an executor may be working on at a time."""
 _ONE_CALL = 6_000_000
 """Entries up to which FLINT takes the rank in one call, of a few seconds."""
 
@@ -106,14 +110,29 @@ def _chunks(
     source: RowSource, rows: int, executor: Executor | None, progress: Progress | None
 ) -> Iterator[Array]:
     count = -(-rows // source.chunk)
-    indices = range(count)
-    supply = map(source.rows, indices) if executor is None else executor.map(source.rows, indices)
     left = rows
-    for chunk in supply:
+    for chunk in _in_order(source, count, executor):
         yield chunk[:left]
         left -= len(chunk[:left])
         if progress is not None:
             progress("Jacobian", rows - left, rows)
+
+
+def _in_order(source: RowSource, count: int, executor: Executor | None) -> Iterator[Array]:
+    """Chunks 0..count-1; with an executor a few of them ahead, so that memory stays bounded."""
+    if executor is None:
+        yield from map(source.rows, range(count))
+        return
+    ahead: deque[Future[Array]] = deque()
+    indices = iter(range(count))
+    try:
+        ahead.extend(executor.submit(source.rows, i) for i in islice(indices, _AHEAD))
+        while ahead:
+            yield ahead.popleft().result()
+            ahead.extend(executor.submit(source.rows, i) for i in islice(indices, 1))
+    finally:
+        for future in ahead:
+            future.cancel()
 
 
 def jacobian_rank(

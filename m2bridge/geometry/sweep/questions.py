@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -51,12 +52,23 @@ def fibre_row(network: Network, **options: Any) -> dict[str, Any]:
 QUESTIONS: dict[str, Question] = {"dimension": dimension_row, "fibre": fibre_row}
 
 
+def _cell(value: Any) -> Any:
+    """A value that every table format can hold: a number, a truth value, a text or nothing."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    try:
+        return operator.index(value)  # integers of numpy, sympy and the like
+    except TypeError:
+        return str(value)
+
+
 def ask(case: Case, question: Question) -> dict[str, Any]:
     """Answer one case as a row; whatever goes wrong becomes part of the row."""
     start = time.perf_counter()
     row: dict[str, Any] = {**case.columns(), "status": "ok", "error_type": None, "error": None}
     try:
-        row.update(question(case.model()))
+        answer = question(case.model())
+        row.update({str(name): _cell(value) for name, value in answer.items()})
     except Exception as error:  # the row says what happened; the sweep goes on
         row.update(status="failed", error_type=type(error).__name__, error=str(error))
     row["seconds"] = round(time.perf_counter() - start, 6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,22 @@ def test_zero_and_empty_matrices() -> None:
     echelon = Echelon(PRIME)
     assert echelon.add(np.zeros((2, 3), dtype=np.int64)) == 0
     assert echelon.add(np.ones((1, 3), dtype=np.int64)) == 1
+
+
+def test_an_executor_works_only_a_few_chunks_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = RowSource(Network((4, 4, 4), (2, 2), 2), PRIME, 0)
+    monkeypatch.setattr(rank_module, "_CHUNK_ENTRIES", source.network.parameters)
+    expected = [source.rows(i) for i in range(20)]
+    with ThreadPoolExecutor(2) as pool:
+        submitted: list[int] = []
+        submit = pool.submit
+        monkeypatch.setattr(pool, "submit", lambda f, i: (submitted.append(i), submit(f, i))[1])
+        got = []
+        for chunk in rank_module._in_order(source, 20, pool):
+            got.append(chunk)
+            assert len(submitted) - len(got) < 4
+    assert submitted == list(range(20))
+    assert all((a == b).all() for a, b in zip(got, expected, strict=True))
 
 
 def test_large_jacobians_take_the_other_road(monkeypatch: pytest.MonkeyPatch) -> None:

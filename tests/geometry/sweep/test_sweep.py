@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import sympy
 
 from m2bridge.attention import Layer, Network
 from m2bridge.geometry.sweep import Case, grid, read_table, sweep, write_table
@@ -122,14 +125,21 @@ def test_executors_give_the_same_rows(pool: Callable[..., Any]) -> None:
     assert without_time(parallel.rows) == without_time(sweep(CASES, question).rows)
 
 
-def unpicklable(network: Network) -> dict[str, Any]:
-    return {"value": (x for x in range(2))}
-
-
-def test_an_answer_that_cannot_come_back_is_a_failed_row() -> None:
+def test_a_question_that_cannot_be_sent_is_a_failed_row() -> None:
     with ProcessPoolExecutor(1) as executor:
-        result = sweep(CASES[:2], unpicklable, executor=executor)
+        result = sweep(CASES[:2], lambda network: {"t": network.t}, executor=executor)
     assert result.failed == 2
+    assert all("pickle" in row["error"] for row in result.rows)
+
+
+def test_answers_become_cells(tmp_path: Path) -> None:
+    def question(network: Network) -> dict[str, Any]:
+        return {"n": np.int64(3), "z": sympy.Integer(4), "q": Fraction(1, 2), "l": (1, 2), "x": 0.5}
+
+    out = tmp_path / "t.json"
+    sweep(CASES[:1], question, out=out)
+    row = read_table(out)[0]
+    assert [row[name] for name in "nzqlx"] == [3, 4, "1/2", "(1, 2)", 0.5]
 
 
 def test_progress_counts_resumed_rows(tmp_path: Path) -> None:
