@@ -23,6 +23,8 @@ __all__ = ["RankStratum", "rank_strata", "rank_types", "unit_rows"]
 
 Type = tuple[int, int, int]
 
+_STEPS = sorted(((x, y, z) for x, y, z in product((0, 1), repeat=3) if x + y + z), key=sum)
+
 
 def rank_types(d: int, d_out: int, a: int) -> Iterator[Type]:
     """All types that occur for nonzero functions: (rank V, rank A, rank [V^T | A])."""
@@ -189,14 +191,14 @@ class RankStratum(Stratum):
             return ()
         if self.type == (1, 1, 1):
             return ((0, 0, 0),)
-        below = [
-            kind
-            for step in product((0, 1), repeat=3)
-            if any(step)
-            for kind in [(self.rank_v - step[0], self.rank_a - step[1], self.rank_va - step[2])]
-            if _occurs(kind)
-        ]
-        return tuple(sorted(k for k in below if not any(k != o and _below(k, o) for o in below)))
+        v, r, joint = self.type
+        kept: list[Type] = []
+        for step in _STEPS:
+            # A step that is larger than one that occurs leads below another type.
+            smaller = any(_below(other, step) for other in kept)
+            if not smaller and _occurs((v - step[0], r - step[1], joint - step[2])):
+                kept.append(step)
+        return tuple(sorted((v - x, r - y, joint - z) for x, y, z in kept))
 
     def closure_contains(self, other: Stratum) -> bool:
         """Does the closure of this stratum contain the other one? (theorem 1: rank inequalities)
@@ -224,14 +226,12 @@ class RankStratum(Stratum):
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of the JSON contract."""
-        V, A = self.representative
         return {
             "rank_v": self.rank_v,
             "rank_a": self.rank_a,
             "rank_va": self.rank_va,
             **self._common_dict(),
             "fibre_length": self.fibre_length,
-            "representative": {"V": [list(row) for row in V], "A": [list(row) for row in A]},
             "covers": [list(kind) for kind in self.covers],
         }
 

@@ -19,6 +19,8 @@ __all__ = ["Claim", "Evidence", "Matrix", "Representative", "Stratum"]
 
 Matrix = tuple[tuple[int, ...], ...]
 
+_LISTED_WIDTH = 8
+
 
 class Representative(NamedTuple):
     """Small integer weights whose function lies in a stratum: V is d_out x d, A is d x d."""
@@ -162,7 +164,7 @@ class Stratum(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Plain data with the keys of the JSON contract."""
+        """Plain data with the keys of the JSON contract; weights for d <= 8 only."""
 
     def point(self) -> list[int]:
         """The coordinates of the representative's function."""
@@ -175,6 +177,7 @@ class Stratum(ABC):
         return tuple(f"{name}: {claim.text}" for name, claim in self.claims.items())
 
     def _common_dict(self) -> dict[str, Any]:
+        claims = self.claims
         entry: dict[str, Any] = {
             "dimension": self.dimension,
             "tangent_dimension": self.tangent_dimension,
@@ -184,9 +187,12 @@ class Stratum(ABC):
             "fibre_reduced": self.fibre_reduced,
             "fibre": self.fibre,
             "real_fibre_points": list(self.real_fibre_points),
-            "certainty": {name: claim.certainty for name, claim in self.claims.items()},
-            "warrant": {name: claim.warrant for name, claim in self.claims.items()},
+            "certainty": {name: claim.certainty for name, claim in claims.items()},
+            "warrant": {name: claim.warrant for name, claim in claims.items()},
         }
         if self.boundary is None:
             entry["boundary_reason"] = self.boundary_reason
+        if self.layer.d <= _LISTED_WIDTH:
+            V, A = self.representative
+            entry["representative"] = {"V": [list(r) for r in V], "A": [list(r) for r in A]}
         return entry

@@ -242,7 +242,6 @@ class SymmetricStratum(Stratum):
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of the JSON contract, with the keys of t = 1."""
-        V, A = self.representative
         return {
             "rank_v": self.rank_v,
             "rank_s": self.rank_s,
@@ -260,7 +259,6 @@ class SymmetricStratum(Stratum):
                 }
                 for form in self.real_forms
             ],
-            "representative": {"V": [list(row) for row in V], "A": [list(row) for row in A]},
         }
 
 
