@@ -37,6 +37,8 @@ _AUTO_LIMIT = 4_000
 """Up to this many parameters ``method="auto"`` takes the rank; that stays below half a minute."""
 _SYMMETRY_LIMIT = 1_500
 """Up to this many parameters the symmetries are counted beside a theorem's upper bound."""
+_OPEN_SYMMETRY_LIMIT = 5_000
+"""The same where no formula gives an upper bound, so that the symmetries are all there is."""
 _SMALLEST_PRIME = 1 << 16
 
 
@@ -126,7 +128,7 @@ def _by_formula(network: Network) -> DimensionResult:
 
 def _by_svd(network: Network, seed: int) -> DimensionResult:
     source = RowSource(network, DEFAULT_PRIMES[0], seed)
-    upper = upper_bound(network, source, symmetries=refined(network)[0] is None)
+    upper = upper_bound(network, source, symmetries=_count_symmetries(network))
     rows = upper.value + SLACK
     found = numerical_rank(network, rows, seed)
     return DimensionResult(
@@ -172,9 +174,7 @@ def _by_rank(
     jets = jet_order(network) if method == "jets" else None
     value, _, _ = refined(network)
     first = RowSource(network, prime or DEFAULT_PRIMES[0], seed, jets)
-    # A theorem's bound is refined itself; symmetries are counted as well while that is cheap.
-    count = network.parameters <= _SYMMETRY_LIMIT or value is None
-    upper = upper_bound(network, first, symmetries=count)
+    upper = upper_bound(network, first, symmetries=_count_symmetries(network))
     lower = _best_rank(first, upper, prime, executor, progress)
     settled = lower.rank == upper.value
     reason = explain_difference(network)
@@ -199,6 +199,12 @@ def _by_rank(
         symmetries=upper.symmetries,
         notes=network.notes,
     )
+
+
+def _count_symmetries(network: Network) -> bool:
+    """Symmetries give a bound without any formula; their exact rank has cubic cost."""
+    limit = _OPEN_SYMMETRY_LIMIT if refined(network)[0] is None else _SYMMETRY_LIMIT
+    return network.parameters <= limit
 
 
 def _best_rank(
