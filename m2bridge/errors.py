@@ -39,7 +39,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """Where in which file M2 saw the error: 1-based line, 0-based column, as M2 prints them."""
+    """Where in which file M2 saw the error, as M2 prints it.
+
+    Lines count from 1. Columns count from 0 in recent versions of M2, from 1 in older ones (1.21).
+    """
 
     file: str
     line: int

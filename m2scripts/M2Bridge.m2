@@ -209,11 +209,16 @@ bridgeOperation("script", segments -> runScript segments#0)
 -- The same where Python and M2 share no folder: the script itself comes through the frame. Its
 -- file stays until the next one comes, for there is no "finally" that keeps M2's own message.
 scriptFile = null
-bridgeOperation("scripttext", segments -> (
-        if scriptFile =!= null and fileExists scriptFile then removeFile scriptFile;
-        scriptFile = temporaryFileName() | "-job0.m2";
-        scriptFile << segments#0 << close;
-        runScript scriptFile))
+writeScript = text -> (
+    if scriptFile =!= null and fileExists scriptFile then removeFile scriptFile;
+    scriptFile = temporaryFileName() | "-job0.m2";
+    scriptFile << text << close;
+    scriptFile)
+
+bridgeOperation("scripttext", segments -> runScript writeScript segments#0)
+
+-- Any script, for what it prints.
+bridgeOperation("scriptrun", segments -> (load writeScript segments#0; {}))
 
 bridgeOperation("packages", segments -> apply(segments, p -> toString(
             try (needsPackage p; true) else false)))

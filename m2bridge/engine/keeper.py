@@ -31,7 +31,7 @@ import time
 
 _MEMORY_POLL_MS = 50
 _PARENT_POLL_MS = 1000
-_TRANSCRIPT_BYTES = 8000
+_TRANSCRIPT_BYTES = 32000
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 # Beside the resident memory that is watched, what a process may reserve is limited by the kernel:

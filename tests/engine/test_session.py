@@ -1,0 +1,315 @@
+"""Sessions on a real Macaulay2: exactness of what passes, and code that does its worst."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from m2bridge.engine import Session, open_session
+from m2bridge.errors import (
+    M2CrashedError,
+    M2Error,
+    M2InterruptedError,
+    M2MemoryError,
+    M2TimeoutError,
+)
+
+pytestmark = pytest.mark.m2
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Session]:
+    """A session with little memory, which its tests may destroy."""
+    with open_session(memory="700M", timeout=60) as opened:
+        yield opened
+
+
+def value(session: Session, code: str, timeout: float | None = None) -> str:
+    return session.eval(code, timeout=timeout).segments[0].decode()
+
+
+# ------------------------------------------------------------ what passes, exactly
+
+
+def test_the_value_s_text(session: Session) -> None:
+    assert value(session, "2+2") == "4"
+    assert value(session, "1/3") == "1/3"
+    assert value(session, "2^1000") == str(2**1000)
+    assert value(session, "null") == ""
+    assert value(session, "x = 5;\nx+1") == "6"
+
+
+def test_the_state_stays(session: Session) -> None:
+    value(session, "myNumber = 17")
+    assert value(session, "myNumber * 2") == "34"
+
+
+@given(segments=st.lists(st.binary(max_size=300), max_size=20))
+@settings(max_examples=200, deadline=None)
+def test_segments_pass_unchanged(session: Session, segments: list[bytes]) -> None:
+    assert list(session.call("echo", segments).segments) == segments
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 65535, 65536, 65537, 3_000_001])
+def test_segments_of_any_size(session: Session, size: int) -> None:
+    data = os.urandom(size)
+    assert session.call("echo", [data, b"", data]).segments == (data, b"", data)
+
+
+def test_many_segments(session: Session) -> None:
+    segments = tuple(b"%d" % k for k in range(10_000))
+    assert session.call("echo", segments).segments == segments
+
+
+def test_a_hundred_megabytes(session: Session) -> None:
+    code = 's = "0123456789abcdef"; for i from 1 to 23 do s = s | s; s'
+    assert session.eval(code).segments[0] == b"0123456789abcdef" * 2**23
+
+
+def test_unicode_and_nul(session: Session) -> None:
+    text = "Größe π ∈ ℝ 🙂"
+    assert value(session, f'"{text}"') == text
+    assert session.eval('"a\\000b\\377"').segments[0] == b"a\0b\xff"
+    assert session.eval('print "π"; 1').output == "π\n"
+
+
+def test_code_with_a_nul(session: Session) -> None:
+    with pytest.raises(M2Error):
+        value(session, "1 + \0 2")
+    assert value(session, "1+2") == "3"
+
+
+# --------------------------------------------------------- output, errors, warnings
+
+
+def test_output_stands_beside_the_answer(session: Session) -> None:
+    answer = session.eval('print "one"; << "two" << endl; stderr << "three" << endl; 4')
+    assert (answer.segments[0], answer.output) == (b"4", "one\ntwo\nthree\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["M2B2R00000000\\000\\000\\001", "\\002", "\\003", "i1 : o1 = 5", "\\ni2 : \\003x\\002"]
+)
+def test_output_that_looks_like_ours(session: Session, text: str) -> None:
+    answer = session.eval(f'<< "{text}" << endl; 7')
+    assert answer.segments == (b"7",)
+    plain = text.encode().decode("unicode_escape")
+    assert answer.output == plain + "\n"
+
+
+def test_an_error_has_message_and_place(session: Session) -> None:
+    with pytest.raises(M2Error) as caught:
+        session.eval('print "before"\n\n1/0')
+    assert caught.value.message == "division by zero"
+    assert caught.value.location is not None
+    assert (caught.value.location.file, caught.value.location.line) == ("currentString", 3)
+    assert caught.value.output == "before"
+    assert caught.value.script.endswith("1/0")
+
+
+def test_an_error_deep_inside_tells_the_user_s_line(session: Session) -> None:
+    value(session, 'deep = n -> if n == 0 then error "at the bottom" else 1 + deep(n-1)')
+    with pytest.raises(M2Error, match="at the bottom") as caught:
+        value(session, "deep 5")
+    assert caught.value.location is not None
+    assert caught.value.location.line == 1
+
+
+def test_a_syntax_error(session: Session) -> None:
+    with pytest.raises(M2Error, match=r'expected "\}"'):
+        value(session, "L = {1,2")
+    assert value(session, "3") == "3"
+
+
+def test_an_error_that_looks_like_an_error(session: Session) -> None:
+    with pytest.raises(M2Error) as caught:
+        value(session, 'error "x.m2:7:1:(3): error: not this"')
+    assert "not this" in caught.value.message
+    assert caught.value.location is not None
+    assert caught.value.location.file == "currentString"
+
+
+def test_an_unknown_operation(session: Session) -> None:
+    with pytest.raises(M2Error, match="unknown operation: nonsense"):
+        session.call("nonsense")
+
+
+def test_scripts(session: Session) -> None:
+    answer = session.run_script('print "said"\nbridgeAnswer {1/3, "a"}\n')
+    assert (answer.segments, answer.output) == ((b'["1/3","a"]',), "said\n")
+    with pytest.raises(M2Error, match="division by zero") as caught:
+        session.run_script("a = 1\nb = 1/0\nbridgeAnswer b\n")
+    assert caught.value.location is not None
+    assert caught.value.location.line == 2
+    with pytest.raises(M2Error, match="never called bridgeAnswer"):
+        session.run_script("a = 1\n")
+    for text in ("π", "a\\b", '\\"'):
+        script = f'bridgeAnswer "{text}"'
+        by_frame = session.call("scripttext", [script.encode()]).segments
+        assert session.run_script(script).segments == by_frame
+    with pytest.raises(M2Error, match="never called bridgeAnswer"):
+        session.call("scripttext", [b"a = 1"])  # the answer before is not given again
+
+
+# --------------------------------------------------------------- code at its worst
+
+
+@pytest.mark.parametrize("code", ["read stdio", 'read "? "', 'get "/dev/stdin"'])
+def test_standard_input_is_empty(session: Session, code: str) -> None:
+    assert value(session, code, timeout=20) == ""
+
+
+@pytest.mark.parametrize("code", ["exit 3", "exit 0", "exit()"])
+def test_exit(small: Session, code: str) -> None:
+    with pytest.raises(M2CrashedError, match=r"status [03]"):
+        value(small, code)
+    assert small.state_lost
+    assert value(small, "1+1") == "2"
+
+
+def test_restart(small: Session) -> None:
+    with pytest.raises(M2CrashedError):
+        value(small, "restart()", timeout=30)
+    assert value(small, "1+1") == "2"
+
+
+def test_deep_recursion_is_an_error(session: Session) -> None:
+    with pytest.raises(M2Error, match="recursion limit"):
+        value(session, "g = x -> 1 + g(x+1); g 1")
+    assert value(session, "1+1") == "2"
+
+
+def test_recursion_beyond_all_limits(small: Session) -> None:
+    with pytest.raises((M2CrashedError, M2MemoryError)):
+        value(small, "recursionLimit = 10^8; g = x -> 1 + g(x+1); g 1")
+    assert value(small, "1+1") == "2"
+
+
+@pytest.mark.parametrize(
+    "code", ["f = x -> f(x+1); f 1", "while true do 1", 'while true do print "flood"']
+)
+def test_an_endless_loop_meets_the_time_limit(small: Session, code: str) -> None:
+    """The first is no recursion: M2 makes a loop of a call at the end of a function."""
+    with pytest.raises(M2TimeoutError):
+        value(small, code, timeout=1)
+    assert value(small, "1+1") == "2"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "L = {}; while true do L = {L, toList(1..10^5)}",
+        "x = toList(1..10^9)",
+        "toString(10^(10^10))",
+    ],
+)
+def test_endless_allocation(small: Session, code: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises((M2MemoryError, M2Error)) as caught:
+        value(small, code, timeout=50)
+    assert time.monotonic() - begun < 50
+    assert isinstance(caught.value, M2MemoryError) or "memory" in str(caught.value).lower()
+    assert value(small, "1+1") == "2"
+
+
+def test_a_fork_inside_m2_does_not_answer_twice(session: Session) -> None:
+    before = session.generation
+    value(session, "fork()", timeout=20)
+    assert [value(session, f"{k}+0") for k in range(20)] == [str(k) for k in range(20)]
+    assert session.generation == before
+
+
+def test_programs_that_m2_runs_are_outside_of_frames(session: Session) -> None:
+    assert value(session, 'run "echo loud; echo louder >&2; cat"') == "0"
+    assert value(session, "1+1") == "2"
+
+
+def test_a_program_that_m2_started_ends_with_it(fresh_session: Session) -> None:
+    pid = int(value(fresh_session, "get \"!sh -c 'setsid sleep 600 >/dev/null 2>&1 & echo $!'\""))
+    stat = Path(f"/proc/{pid}/stat")
+    assert "sleep" in stat.read_text() or "setsid" in stat.read_text()
+    fresh_session.close()
+    deadline = time.monotonic() + 10
+    while stat.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not stat.exists()
+
+
+# ------------------------------------------------------------------- interrupting
+
+ENDLESS = [
+    "while true do 1",
+    "R = ZZ/32003[y_0..y_8]; I = ideal random(R^1, R^{7:-4}); gens gb I; 1",
+    "sleep 30",
+]
+
+
+@pytest.mark.parametrize("code", ENDLESS)
+def test_ctrl_c(session: Session, code: str) -> None:
+    value(session, "kept = 99")
+    generation = session.generation
+    threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        value(session, code)
+    assert session.generation == generation
+    assert value(session, "kept") == "99"
+
+
+@pytest.mark.parametrize("code", ENDLESS)
+def test_interrupt(session: Session, code: str) -> None:
+    value(session, "kept = 100")
+    threading.Timer(0.7, session.interrupt).start()
+    with pytest.raises(M2InterruptedError) as caught:
+        value(session, code)
+    assert caught.value.state_kept
+    assert value(session, "kept") == "100"
+
+
+def test_interrupts_at_any_moment_never_spoil_an_answer(fresh_session: Session) -> None:
+    """Ctrl-C in a loop of small jobs: state kept or said to be lost, and no wrong answer."""
+    value(fresh_session, "1")
+    for k in range(15):
+        threading.Timer(0.02 + 0.003 * k, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            deadline = time.monotonic() + 5
+            n = 0
+            while time.monotonic() < deadline:
+                n += 1
+                assert value(fresh_session, f"{n}*{n}") == str(n * n)
+            pytest.fail("no interrupt came")
+        except KeyboardInterrupt:
+            pass
+        assert value(fresh_session, "6*7") == "42"
+
+
+# ------------------------------------------------------------------ the user's machine
+
+
+def test_the_user_s_init_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path / ".Macaulay2", tmp_path):
+        folder.mkdir(exist_ok=True)
+        (folder / "init.m2").write_text('print "init was here"\nexit 4\n')
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with open_session(timeout=60) as session:
+        answer = session.eval("1+1")
+    assert (answer.segments, answer.output) == ((b"2",), "")
+
+
+def test_a_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    home.chmod(0o555)
+    monkeypatch.setenv("HOME", str(home))
+    with open_session(timeout=60) as session:
+        assert value(session, "1+1") == "2"
+    home.chmod(0o755)
+    assert list(home.iterdir()) == []
