@@ -113,11 +113,17 @@ class FormalModular(Modular):
 
         With ``symmetric``, where s_mn = s_nm, equal scores get equal exponentials.
         """
-        drawn = self._generator.integers(1, self.prime, size=scores.shape, dtype=np.int64)
-        exponentials = np.asarray(drawn)
+        while True:
+            exponentials = self._draw(scores.shape, symmetric)
+            sums = self.column_sums(exponentials)
+            if sums.all():  # a column that sums to 0 modulo the prime has no softmax
+                return self.times(exponentials, self.invert(sums))
+
+    def _draw(self, shape: tuple[int, ...], symmetric: bool) -> Array:
+        drawn = np.asarray(self._generator.integers(1, self.prime, size=shape, dtype=np.int64))
         if symmetric:
-            exponentials = np.triu(exponentials) + transpose(np.triu(exponentials, 1))
-        return self.times(exponentials, self.invert(self.column_sums(exponentials)))
+            return np.asarray(np.triu(drawn) + transpose(np.triu(drawn, 1)))
+        return drawn
 
 
 class Series:
