@@ -6,8 +6,8 @@ import pytest
 import sympy
 
 from m2bridge.attention import Layer
-from m2bridge.engine import Session, open_session
-from m2bridge.errors import M2NotFoundError, SizeLimitError, VerificationError
+from m2bridge.engine import Session
+from m2bridge.errors import SizeLimitError, VerificationError
 from m2bridge.geometry.elimination import (
     closure_by_elimination,
     eliminated_ideal,
@@ -17,16 +17,6 @@ from m2bridge.geometry.elimination import (
 from m2bridge.geometry.singular import singular_locus
 from m2bridge.geometry.strata import EquationOptions, closure_of_type, stratum_of_type
 from m2bridge.geometry.strata.confirm import _merged
-
-
-@pytest.fixture(scope="module")
-def session():
-    try:
-        opened = open_session(timeout=120)
-    except M2NotFoundError as missing:
-        pytest.skip(str(missing))
-    yield opened
-    opened.close()
 
 
 def test_the_worked_example():
@@ -46,7 +36,7 @@ def test_the_worked_example():
     }
     ours = {sympy.Poly(f.as_expr(), *layer.symbols) for f in component.generators}
     assert ours == {f if f in ours else -f for f in minors}
-    assert any("(1, 2, 2) smooth: smooth: the gradients" in line for line in locus.certificate)
+    assert any("(1, 2, 2) smooth: the gradients" in line for line in locus.certificate)
     assert any(
         "(1, 1, 1) singular: tangent vectors of rank 6 > dimension 5" in line
         for line in locus.certificate
@@ -192,3 +182,22 @@ def test_elimination_gives_the_same_closures(model, ranks, session: Session):
     theirs = closure_by_elimination(layer, ranks, session)
     assert (theirs.dimension, theirs.degree) == (ours.dimension, ours.degree)
     assert same_ideal(theirs.generators, list(ours.generators), layer.symbols, session)
+
+
+@pytest.mark.m2
+@pytest.mark.slow
+def test_a_component_settled_as_a_smaller_layer(session: Session):
+    """(3, 2, 2): singular along (3, 2, 1), whose Hilbert series is known."""
+    (component,) = singular_locus(Layer(3, 2, 2), session).components
+    assert component.generators_by_degree == {2: 198, 3: 40, 4: 225}
+    assert (component.dimension, component.degree, component.complete) == (10, 756, True)
+    assert "the layer with a = 1" in component.certificate
+
+
+@pytest.mark.m2
+def test_a_component_settled_as_a_product(session: Session):
+    """t = 1, (3, 2, 1): u times three lines, 35 quartics for the lines settled by Macaulay2."""
+    component = closure_of_type(Layer(3, 2, 1, t=1), (1, 2, 0, 2), session)
+    assert component.generators_by_degree == {2: 45, 4: 175}
+    assert (component.dimension, component.degree, component.complete) == (8, 105, True)
+    assert "Segre product" in component.completeness

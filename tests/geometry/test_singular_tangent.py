@@ -8,21 +8,10 @@ import pytest
 import sympy
 
 from m2bridge.attention import Layer
-from m2bridge.engine import Session, open_session
-from m2bridge.errors import M2NotFoundError
+from m2bridge.engine import Session
 from m2bridge.geometry.strata import strata
 from m2bridge.geometry.strata.locate import stratum_of_cubic, stratum_of_tensor
 from m2bridge.geometry.tangent import tangent_space
-
-
-@pytest.fixture(scope="module")
-def session():
-    try:
-        opened = open_session(timeout=120)
-    except M2NotFoundError as missing:
-        pytest.skip(str(missing))
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize("model", [(2, 1, 2, 2), (2, 2, 2, 2), (3, 1, 1, 2), (3, 1, 1, 1)])

@@ -81,13 +81,13 @@ def _singular_claim(stratum: Stratum, evidence: Evidence) -> Claim | None:
         return Claim("proved", "computed", text)
     codimension = stratum.layer.ambient_dimension - dimension
     if codimension == 0:
-        return Claim("proved", "computed", "smooth: the closure is the whole linear space")
+        return Claim("proved", "computed", "the closure is the whole linear space")
     if evidence.gradient_rank != codimension:
         return None
     return Claim(
         "proved",
         "computed",
-        f"smooth: the gradients of equations ({_named(evidence)}) have rank {codimension}, "
+        f"the gradients of equations ({_named(evidence)}) have rank {codimension}, "
         "the codimension",
     )
 
