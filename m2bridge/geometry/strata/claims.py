@@ -87,8 +87,7 @@ def _singular_claim(stratum: Stratum, evidence: Evidence) -> Claim | None:
     return Claim(
         "proved",
         "computed",
-        f"the gradients of equations ({_named(evidence)}) have rank {codimension}, "
-        "the codimension",
+        f"the gradients of equations ({_named(evidence)}) have rank {codimension}, the codimension",
     )
 
 
