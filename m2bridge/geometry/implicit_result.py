@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb, prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from m2bridge.errors import VerificationError
+from m2bridge.geometry.certificates import betti_numbers, hilbert_series_of
 from m2bridge.geometry.completeness import Verdict, check_hilbert_function
+from m2bridge.geometry.export import save_ideal
 from m2bridge.geometry.generators import (
     Generators,
     module_sources,
     sparse_from_poly,
     to_poly,
 )
-from m2bridge.geometry.hilbert import hilbert_function, image_degree, image_dimension
+from m2bridge.geometry.hilbert import (
+    HilbertSeries,
+    hilbert_function,
+    hilbert_series,
+    image_degree,
+    image_dimension,
+)
 from m2bridge.geometry.weights import WeightIdeal, layer_map
 from m2bridge.geometry.weights.highest import Shape
 from m2bridge.geometry.weights.maps import IntegerPolynomial
@@ -110,6 +119,38 @@ class ImplicitIdeal:
             n = self.layer.ambient_dimension
             return comb(n + D - 1, D) - self.weights.dimension(D)
         return hilbert_function(self.layer, D)
+
+    def hilbert_series(
+        self, session: Any = None, *, prime: int = 0, timeout: float | None = None
+    ) -> HilbertSeries | None:
+        """The Hilbert series: of the image by theorem 7, or of the generators by Macaulay2.
+
+        Args:
+            session: a Macaulay2 session; None asks the theorem, which may not cover the layer.
+            prime: the characteristic for Macaulay2; 0 is QQ.
+            timeout: seconds for Macaulay2.
+        """
+        if session is None:
+            return hilbert_series(self.layer)
+        polynomials, n = self.sparse_generators(), self.layer.ambient_dimension
+        return hilbert_series_of(polynomials, n, session, prime=prime, timeout=timeout)
+
+    def betti_numbers(
+        self, session: Any, *, prime: int = 0, timeout: float | None = None
+    ) -> dict[tuple[int, int], int]:
+        """Graded Betti numbers by Macaulay2: (homological degree, degree) -> rank.
+
+        Args:
+            session: a Macaulay2 session.
+            prime: the characteristic; 0 is QQ, modulo a prime they are upper bounds.
+            timeout: seconds.
+        """
+        polynomials, n = self.sparse_generators(), self.layer.ambient_dimension
+        return betti_numbers(polynomials, n, session, prime=prime, timeout=timeout)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a .m2, .sing (Singular) or .mrdi (OSCAR) file; see ``geometry.export``."""
+        return save_ideal(self, path)
 
     def sparse_generators(self) -> list[IntegerPolynomial]:
         """The generators as sorted coordinate positions -> integer coefficient."""

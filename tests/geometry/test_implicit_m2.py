@@ -107,15 +107,20 @@ def test_low_rank_is_full_rank_plus_minors_of_the_flattening(
     assert same_ideal(ours, built, layer.symbols, session)
 
 
+def test_a_hilbert_series_that_is_too_large_leads_to_more_generators(session: Session) -> None:
+    ideal = implicit_ideal(Layer(3, 2, 1), max_degree=3, session=session)
+    assert ideal.complete is False
+    assert "225 of degree 4" in ideal.certificate
+
+
 def test_betti_numbers(session: Session) -> None:
     layer = Layer(2, 1, 1)
     ideal = implicit_ideal(layer)
     # Three quadrics, the 2 x 2 minors of a generic 2 x 3 matrix: Hilbert-Burch.
-    assert betti_numbers(ideal.sparse_generators(), 6, session) == {
-        (0, 0): 1,
-        (1, 2): 3,
-        (2, 3): 2,
-    }
+    expected = {(0, 0): 1, (1, 2): 3, (2, 3): 2}
+    assert betti_numbers(ideal.sparse_generators(), 6, session) == expected
+    assert ideal.betti_numbers(session, prime=32003) == expected
+    assert ideal.hilbert_series(session) == ideal.hilbert_series()
 
 
 def test_multigraded_is_the_same_or_says_why_not(session: Session) -> None:
