@@ -20,11 +20,12 @@ from pathlib import Path
 
 from m2bridge.errors import DockerError
 
-__all__ = ["ContainerClient", "ContainerState", "Guard", "find_client"]
+__all__ = ["NOBODY", "ContainerClient", "ContainerState", "Guard", "find_client"]
 
 _OWNER_LABEL = "m2bridge.owner"
 _COMMAND_SECONDS = 60.0
-_NOBODY = "65534:65534"
+NOBODY = "65534:65534"
+"""The user number of the unprivileged, in every image."""
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,25 @@ class ContainerClient:
         return f"m2bridge-{os.getpid()}-{secrets.token_hex(6)}"
 
     def run_command(
-        self, image: str, name: str, command: Sequence[str], *, memory: int, processes: int
+        self,
+        image: str,
+        name: str,
+        command: Sequence[str],
+        *,
+        memory: int,
+        processes: int,
+        user: str = NOBODY,
+        folder: str | None = None,
     ) -> list[str]:
         """The command that starts a shut-in container with its standard streams attached.
 
-        No network, no writable place but a small /tmp in memory, no privileges, nobody's user
-        number, limits on memory (bytes, swap included) and on processes. It is not removed when
-        it ends, so that one can ask how it ended.
+        No network, no writable place but a small /tmp in memory, no privileges, limits on memory
+        (bytes, swap included) and on processes. It is not removed when it ends, so that one can
+        ask how it ended.
+
+        Args:
+            user: whom it runs as; nobody by default.
+            folder: one of this machine that it sees as /bridge and may not write to.
         """
         return [
             self.command,
@@ -174,7 +187,8 @@ class ContainerClient:
             "--workdir=/tmp",
             "--cap-drop=ALL",
             "--security-opt=no-new-privileges",
-            f"--user={_NOBODY}",
+            f"--user={user}",
+            *([f"--mount=type=bind,source={folder},target=/bridge,readonly"] if folder else []),
             f"--pids-limit={processes}",
             f"--memory={memory}",
             f"--memory-swap={memory}",
@@ -241,17 +255,19 @@ class Guard:
 
     A small shell waits at the reading end of a pipe whose writing end only this process has. When
     the pipe closes without a word, the process is dead, and the shell removes the container: at
-    once, and again a little later, because the container may just have been about to start.
+    once, and again a little later, because the container may just have been about to start. A
+    folder that was made for the container goes with it.
     """
 
     _SCRIPT = (
         'read -r word; [ "$word" = done ] && exit;'
+        ' [ -z "$2" ] || rm -rf -- "$2";'
         ' for pause in 0 1 4; do sleep "$pause"; "$0" rm --force --volumes "$1"; done'
     )
 
-    def __init__(self, client: ContainerClient, name: str) -> None:
+    def __init__(self, client: ContainerClient, name: str, folder: str = "") -> None:
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", self._SCRIPT, client.command, name],
+            ["/bin/sh", "-c", self._SCRIPT, client.command, name, folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -12,15 +12,16 @@ exhausted memory and the cleaning up would be lost.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import select
-import subprocess
 import time
 import weakref
 from pathlib import Path
 
+from m2bridge.engine.attached import Attached, PipePair
 from m2bridge.engine.channel import Exit, Limits
-from m2bridge.engine.containers import ContainerClient, Guard, find_client
+from m2bridge.engine.containers import NOBODY, ContainerClient, find_client
 from m2bridge.engine.local import serve_command
 from m2bridge.engine.pins import PINNED
 from m2bridge.errors import DockerError
@@ -28,17 +29,27 @@ from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
 __all__ = ["DEFAULT_IMAGE", "DockerEngine"]
 
+_log = logging.getLogger("m2bridge.engine.docker")
+
 DEFAULT_IMAGE = f"m2bridge-m2:{PINNED.m2_version}"
 _VERSION_LABEL = "m2bridge.m2-version"
 
 # In the container: the first bytes of standard input are M2's half of the bridge, the rest are
-# frames. Arguments: names and sizes of its files, "--", the command. M2 gets the frames on
-# descriptors of its own, as in the local engine; what it prints goes to standard error, and its
-# standard input is empty. The working folder is /tmp, where M2 looks first for packages.
-_SHELL = (
-    'while [ "$1" != -- ]; do head -c "$2" > "$1" || exit; shift 2; done; shift;'
-    ' exec "$@" 3<&0 4>&1 0</dev/null 1>&2'
-)
+# frames. Arguments: names and sizes of its files, "--", the word to be found in the named pipe if
+# there is one, the command. M2 gets the frames on descriptors of its own, as in the local engine;
+# what it prints goes to standard error, and its standard input is empty. The working folder is
+# /tmp, where M2 looks first for packages.
+_SHELL = """
+while [ "$1" != -- ]; do head -c "$2" > "$1" || exit; shift 2; done
+word=$2
+shift 2
+if [ -n "$word" ] && [ "$(timeout 3 head -c 16 /bridge/in 2>/dev/null)" = "$word" ]
+then exec 3</bridge/in 4>/bridge/out; printf P
+else exec 3<&0 4>&1; printf S
+fi
+exec "$@" 0</dev/null 1>&2
+"""
+_BY_PIPES, _BY_STREAMS = b"P", b"S"
 
 # M2 has about 7 threads, and its libraries some for each processor.
 _PROCESSES = 128
@@ -66,6 +77,7 @@ class DockerEngine:
         self.image = image or os.environ.get("M2BRIDGE_DOCKER_IMAGE") or DEFAULT_IMAGE
         self.client = client or find_client()
         self._checked = False
+        self._pipes_work = PipePair.possible()
 
     @property
     def description(self) -> str:
@@ -105,8 +117,20 @@ class DockerEngine:
         if first:
             self.check()
             self._checked = True
+        try:
+            channel = self._started(limits, first)
+        except DockerError:
+            if not self._pipes_work:
+                raise
+            # An engine elsewhere refuses to show the container a folder of this machine.
+            self._pipes_work = False
+            channel = self._started(limits, first)
+        self._pipes_work = channel.by_pipes
+        return channel
+
+    def _started(self, limits: Limits, first: bool) -> DockerChannel:
         memory = limits.memory or _default_memory()
-        channel = DockerChannel(self.client, self.image, memory)
+        channel = DockerChannel(self.client, self.image, memory, pipes=self._pipes_work)
         try:
             if first:
                 self.client.remove_orphans()  # while M2 starts
@@ -122,43 +146,39 @@ class DockerChannel:
 
     folder: str | None = None  # no files are shared
 
-    def __init__(self, client: ContainerClient, image: str, memory: int) -> None:
+    def __init__(self, client: ContainerClient, image: str, memory: int, *, pipes: bool) -> None:
         names_and_sizes, self._bridge = _bridge_files()
-        self.name = client.new_name()
+        self.by_pipes = False
         self._client = client
         self._exit: Exit | None = None
         self._received = bytearray()
         self._transcript = bytearray()
-        serve = serve_command("M2", 3, 4)
-        command = ["sh", "-c", _SHELL, "sh", *names_and_sizes, "--", *serve]
-        self._guard = Guard(client, self.name)
-        try:
-            self._process = subprocess.Popen(
-                client.run_command(image, self.name, command, memory=memory, processes=_PROCESSES),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # the terminal's Ctrl-C is not for the client
-            )
-        except OSError as error:
-            self._guard.release()
-            raise DockerError(f"{client.command} cannot be run: {error}") from error
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._in = self._process.stdin.fileno()
-        self._out = self._process.stdout.fileno()
-        self._err: int | None = self._process.stderr.fileno()
-        for descriptor in (self._in, self._out, self._err):
-            os.set_blocking(descriptor, False)
-        self._readable, self._writable = select.poll(), select.poll()
-        self._readable.register(self._out, select.POLLIN)
-        self._writable.register(self._in, select.POLLOUT)
-        for poll in (self._readable, self._writable):
-            poll.register(self._err, select.POLLIN)
-        self._finalizer = weakref.finalize(
-            self, _forgotten, os.getpid(), client, self.name, self._process, self._guard
+        pair = _pipe_pair() if pipes else None
+        serve = [pair.word if pair else "", *serve_command("M2", 3, 4)]
+        self.name = client.new_name()
+        run = client.run_command(
+            image,
+            self.name,
+            ["sh", "-c", _SHELL, "sh", *names_and_sizes, "--", *serve],
+            memory=memory,
+            processes=_PROCESSES,
+            user=pair.user if pair else NOBODY,
+            folder=pair.folder if pair else None,
         )
+        self._attached = Attached(client, self.name, run, pair)
+        self._finalizer = weakref.finalize(self, self._attached.forgotten)
+        self._err: int | None = self._attached.errors
+        self._use(self._attached.inputs, self._attached.outputs)
+
+    def _use(self, inputs: int, outputs: int) -> None:
+        """Takes these descriptors for what goes to M2 and what comes from it."""
+        self._in, self._out = inputs, outputs
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(outputs, select.POLLIN)
+        self._writable.register(inputs, select.POLLOUT)
+        if self._err is not None:
+            for poll in (self._readable, self._writable):
+                poll.register(self._err, select.POLLIN)
 
     def await_first_words(self, deadline: float) -> None:
         """Sends the bridge and waits until M2 has said something.
@@ -168,6 +188,7 @@ class DockerChannel:
         """
         try:
             self.send(self._bridge, deadline)
+            self._agree_on_the_way(self.receive(1, deadline))
             self._await(1, deadline)
         except TimeoutError:
             raise DockerError(
@@ -175,12 +196,22 @@ class DockerChannel:
                 f" {self.end().describe()}"
             ) from None
         except EOFError:
-            status = self._process.wait(_SETTLE_SECONDS)
+            status = self._attached.process.wait(_SETTLE_SECONDS)
             self._drain()
             words = self._words()
             if status in _CLIENT_FAILED:
                 raise self._client.explain(words) from None
             raise DockerError(f"the container ended at once: {self.end().describe()}") from None
+
+    def _agree_on_the_way(self, letter: bytes) -> None:
+        """The container has said whether the word came through the named pipe."""
+        if letter not in (_BY_PIPES, _BY_STREAMS):
+            raise DockerError(f"the container began with {letter!r}: the image is not ours")
+        pipes = self._attached.pipes
+        if letter == _BY_PIPES and pipes is not None:
+            pipes.connected()
+            self._use(pipes.requests, pipes.answers)
+            self.by_pipes = True
 
     def send(self, data: bytes, deadline: float | None) -> None:
         """Sends all bytes. Raises EOFError or TimeoutError."""
@@ -218,19 +249,17 @@ class DockerChannel:
         """Ends and removes the container; called again, tells the same."""
         if self._exit is not None:
             return self._exit
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()  # type: ignore[union-attr]
         try:
             self._exit = self._end(grace_seconds)
         finally:
             self._finalizer.detach()
-            _close(self._process, self._guard)
+            self._attached.close()
         return self._exit
 
     def abandon(self) -> None:
         """In a fork of the Python process: lets go of the parent's container."""
         self._finalizer.detach()
-        _let_go(self._process, self._guard)
+        self._attached.let_go()
         self._exit = Exit(None, False, "")
 
     def _end(self, grace_seconds: float) -> Exit:
@@ -257,11 +286,11 @@ class DockerChannel:
         if self._at_end_of_file():
             seconds = max(seconds, _SETTLE_SECONDS)
         deadline = time.monotonic() + seconds
-        while self._process.poll() is None and time.monotonic() < deadline:
+        while self._attached.process.poll() is None and time.monotonic() < deadline:
             self._drain()
             time.sleep(0.005)
         self._drain()
-        return self._process.poll() is not None
+        return self._attached.process.poll() is not None
 
     def _at_end_of_file(self) -> bool:
         """Whether M2's side of the stream is closed: then the container is ending already."""
@@ -308,43 +337,13 @@ def _bridge_files() -> tuple[list[str], bytes]:
     return names_and_sizes, b"".join(texts.values())
 
 
-def _close(process: subprocess.Popen[bytes], guard: Guard) -> None:
-    """Ends the client, closes its streams, sends the guard home."""
-    if process.poll() is None:
-        process.kill()
-    process.wait()
-    _close_streams(process)
-    guard.release()
-
-
-def _let_go(process: subprocess.Popen[bytes], guard: Guard) -> None:
-    """In a fork: drops our copies of descriptors; client and guard are the parent's."""
-    _close_streams(process)
-    process.returncode = 0  # it is not our child, so nobody need wait for it
-    guard.let_go()
-
-
-def _close_streams(process: subprocess.Popen[bytes]) -> None:
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
-
-
-def _forgotten(
-    owner: int,
-    client: ContainerClient,
-    name: str,
-    process: subprocess.Popen[bytes],
-    guard: Guard,
-) -> None:
-    """What is done for a channel that nobody ended."""
-    if os.getpid() != owner:
-        _let_go(process, guard)
-        return
-    with contextlib.suppress(DockerError):
-        client.remove(name)
-    _close(process, guard)
+def _pipe_pair() -> PipePair | None:
+    """The short way, where it can be made."""
+    try:
+        return PipePair()
+    except OSError as error:
+        _log.debug("no named pipes: %s", error)
+        return None
 
 
 def _as_signal(exit_code: int) -> int:

@@ -144,6 +144,14 @@ def test_the_container_is_shut_in() -> None:
     )
 
 
+def test_a_folder_is_shown_but_not_given() -> None:
+    command = ContainerClient("docker").run_command(
+        "image", "n", ["sh"], memory=5, processes=7, user="3:4", folder="/x/y"
+    )
+    assert "--user=3:4" in command
+    assert "--mount=type=bind,source=/x/y,target=/bridge,readonly" in command
+
+
 def test_an_owner_is_one_process_and_no_later_one() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         alive = _owner(process.pid)
@@ -190,10 +198,12 @@ def test_a_released_guard_removes_nothing(tmp_path: Path) -> None:
 
 def test_the_guard_acts_when_its_process_is_killed(tmp_path: Path) -> None:
     client, record = recorder(tmp_path)
+    folder = tmp_path / "pipes"
+    folder.mkdir()
     code = (
         "import os, signal, sys\n"
         "from m2bridge.engine.containers import ContainerClient, Guard\n"
-        f"guard = Guard(ContainerClient({client.command!r}), 'name')\n"
+        f"guard = Guard(ContainerClient({client.command!r}), 'name', {str(folder)!r})\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False)
@@ -201,3 +211,4 @@ def test_the_guard_acts_when_its_process_is_killed(tmp_path: Path) -> None:
     while not record.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert record.read_text().splitlines()[0] == "rm --force --volumes name"
+    assert not folder.exists()
