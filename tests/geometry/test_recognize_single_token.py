@@ -28,13 +28,12 @@ def cubics(layer, *forms):
 
 
 def numerically_equal(layer, preimage, coefficients):
-    """Compare at 40 digits: good enough for algebraic numbers of degree up to 6."""
-    V = [[x.evalf(40) for x in row] for row in preimage.V.tolist()]
-    Q, K = preimage.Q.evalf(40), preimage.K.evalf(40)
+    """Compare numerically: the exact check is the norm identity inside the library."""
+    V = [[x.evalf(20) for x in row] for row in preimage.V.tolist()]
+    Q, K = preimage.Q.evalf(20), preimage.K.evalf(20)
     A = (K.T * Q).tolist()
     return all(
-        abs(sympy.N(x - y, 40)) < 1e-25
-        for x, y in zip(layer.image(V, A), coefficients, strict=True)
+        abs(sympy.N(x - y)) < 1e-15 for x, y in zip(layer.image(V, A), coefficients, strict=True)
     )
 
 
@@ -60,10 +59,11 @@ def test_a_generic_round_trip_stays_over_the_rationals():
         assert answer.field == "QQ"
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("a", [2, 3])
-def test_rational_weights_for_four_variables(seed, a):
-    layer = Layer(4, 1, a, 1)
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("d", "a"), [(4, 2), (4, 3), (5, 2), (5, 3), (6, 4), (8, 3)])
+def test_rational_weights_for_more_variables(seed, d, a):
+    """The form has a rational isotropic subspace of the right dimension, and it is found."""
+    layer = Layer(d, 1, a, 1)
     answer = recognize(layer, layer.coefficients(layer.random_weights(seed, 4).layers[0][0]))
     assert answer.field == "QQ"
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, count, islice, product
+from math import gcd, isqrt
 
 import flint
 from sympy.ntheory.residue_ntheory import sqrt_mod
@@ -16,9 +18,10 @@ from sympy.ntheory.residue_ntheory import sqrt_mod
 __all__ = ["Isotropy", "hilbert_symbol", "is_isotropic", "isotropic_vector", "squarefree_part"]
 
 #: Integers up to this size are factored completely (well under a second).
-FACTOR_BITS = 90
+FACTOR_BITS = 80
 _TRIAL_LIMIT = 100_000
-_MAX_ROUNDS = 25
+#: Conics tried for one diagonal form.
+_MAX_CONICS = 300
 
 
 @dataclass(frozen=True)
@@ -37,21 +40,22 @@ def squarefree_part(value: flint.fmpq) -> tuple[int, flint.fmpq]:
     """
     value = flint.fmpq(value)
     n = abs(int(value.p) * int(value.q))
-    root = flint.fmpz(n).isqrt()
-    square = int(root) if int(root) ** 2 == n else 0
-    if not square:
+    square = isqrt(n)
+    if square * square != n:
         square = 1
-        for prime, exponent in _factor(n):
+        # Numerator and denominator are coprime, and easier to factor one by one.
+        for prime, exponent in (*_factor(abs(int(value.p))), *_factor(int(value.q))):
             square *= prime ** (exponent // 2)
     sign = 1 if value > 0 else -1
     return sign * (n // square**2), flint.fmpq(square, value.q)
 
 
-def _factor(n: int) -> list[tuple[int, int]]:
+@lru_cache(maxsize=4096)
+def _factor(n: int) -> tuple[tuple[int, int], ...]:
     limited = n.bit_length() > FACTOR_BITS
     z = flint.fmpz(n)
     factors = z.factor(trial_limit=_TRIAL_LIMIT) if limited else z.factor()
-    return [(int(p), int(e)) for p, e in factors]
+    return tuple((int(p), int(e)) for p, e in factors)
 
 
 def _valuation(n: int, p: int) -> tuple[int, int]:
@@ -110,7 +114,7 @@ def is_isotropic(coefficients: list[int]) -> bool | None:
     if len(coefficients) < 2 or len(signs) == 1:
         return False
     if len(coefficients) == 2:
-        return squarefree_part(flint.fmpq(-coefficients[0] * coefficients[1]))[0] == 1
+        return _is_square(-coefficients[0] * coefficients[1])
     if len(coefficients) >= 5:
         return True  # indefinite in five variables or more: Meyer
     if any(abs(c).bit_length() > FACTOR_BITS for c in coefficients):
@@ -134,6 +138,8 @@ def isotropic_vector(coefficients: list[flint.fmpq]) -> Isotropy:
     """Find a nonzero rational x with sum c_i x_i^2 = 0."""
     if len(coefficients) < 2:
         return Isotropy(None, True)
+    if len(coefficients) > 5 and len({c > 0 for c in coefficients}) == 2:
+        return _of_five(coefficients)
     parts = [squarefree_part(c) for c in coefficients]
     integers = [m for m, _ in parts]
     exists = is_isotropic(integers)
@@ -150,20 +156,38 @@ def isotropic_vector(coefficients: list[flint.fmpq]) -> Isotropy:
     return Isotropy(vector, True)
 
 
+def _of_five(coefficients: list[flint.fmpq]) -> Isotropy:
+    """Five variables suffice if signs are mixed; the first ones have the smallest numbers."""
+    chosen = list(range(5))
+    if len({coefficients[i] > 0 for i in chosen}) == 1:
+        sign = coefficients[0] > 0
+        chosen[4] = next(i for i, c in enumerate(coefficients) if (c > 0) is not sign)
+    found = isotropic_vector([coefficients[i] for i in chosen])
+    if found.vector is None:
+        return Isotropy(None, False)
+    vector = [flint.fmpq(0)] * len(coefficients)
+    for i, x in zip(chosen, found.vector, strict=True):
+        vector[i] = x
+    return Isotropy(vector, True)
+
+
+def _is_square(n: int) -> bool:
+    return n >= 0 and isqrt(n) ** 2 == n
+
+
 def _search(c: list[int]) -> list[flint.fmpq] | None:
     """Try pairs, then conics <t, c_j, c_k> for small values t of the other terms."""
     n = len(c)
     for i, j in combinations(range(n), 2):
-        m, factor = squarefree_part(flint.fmpq(-c[j], c[i]))
-        if m == 1:
+        if _is_square(-c[i] * c[j]):
             vector = [flint.fmpq(0)] * n
-            vector[i], vector[j] = factor, flint.fmpq(1)
+            vector[i], vector[j] = flint.fmpq(isqrt(-c[i] * c[j]), c[i]), flint.fmpq(1)
             return vector
     if n < 3:
         return None
     # Round robin over the pairs that stay: for some of them a common prime spoils most values t.
     attempts = [_conics(c, j, k) for j, k in combinations(range(n), 2)]
-    rounds = islice(zip(*attempts, strict=False), _MAX_ROUNDS)
+    rounds = islice(zip(*attempts, strict=False), _MAX_CONICS // len(attempts))
     return next((vector for step in rounds for vector in step if vector is not None), None)
 
 
@@ -194,38 +218,30 @@ def _small_vectors(n: int) -> Iterator[tuple[int, ...]]:
             yield (1,)
     for size in count(1):
         for v in product(range(size + 1), repeat=n):
-            if max(v) == size and flint.fmpz(0).gcd(_gcd(v)) == 1:
+            if max(v) == size and gcd(*v) == 1:
                 yield v
-
-
-def _gcd(values: tuple[int, ...]) -> int:
-    result = flint.fmpz(0)
-    for value in values:
-        result = result.gcd(value)
-    return int(result)
 
 
 def _conic(a: int, b: int, c: int) -> tuple[int, int, int] | None:
     """A zero of a x^2 + b y^2 + c z^2; squarefree coefficients, a zero is known to exist."""
     # (c z)^2 = (-a c) x^2 + (-b c) y^2, made squarefree again.
-    m, f = squarefree_part(flint.fmpq(-a * c))
-    n, g = squarefree_part(flint.fmpq(-b * c))
-    found = _legendre_descent(m, n)
+    f, g = gcd(a, c), gcd(b, c)
+    known = tuple({p for n in (a, b, c) for p, _ in _factor(abs(n))})
+    found = _legendre_descent(-a * c // f**2, -b * c // g**2, known)
     if found is None:
         return None
-    w, u, v = found  # w^2 = m u^2 + n v^2
-    f_, g_ = int(f.p), int(g.p)
-    x, y, z = c * u * g_, c * v * f_, w * f_ * g_
+    w, u, v = found  # w^2 = m u^2 + n v^2 with m f^2 = -a c, n g^2 = -b c
+    x, y, z = c * u * g, c * v * f, w * f * g
     if (x, y, z) == (0, 0, 0) or a * x * x + b * y * y + c * z * z != 0:
         return None
-    common = abs(_gcd((x, y, z)))
+    common = gcd(x, y, z)
     return x // common, y // common, z // common
 
 
-def _legendre_descent(m: int, n: int) -> tuple[int, int, int] | None:
+def _legendre_descent(m: int, n: int, known: tuple[int, ...]) -> tuple[int, int, int] | None:
     """Solve w^2 = m u^2 + n v^2 for squarefree m, n by Lagrange's descent on max(|m|, |n|)."""
     if abs(m) > abs(n):
-        found = _legendre_descent(n, m)
+        found = _legendre_descent(n, m, known)
         return None if found is None else (found[0], found[2], found[1])
     if m == 1:
         return 1, 1, 0
@@ -235,14 +251,35 @@ def _legendre_descent(m: int, n: int) -> tuple[int, int, int] | None:
         return 0, 1, 1
     if abs(n) == 1:
         return None  # m = n = -1
-    w = sqrt_mod(m % abs(n), abs(n))
+    w = _square_root_mod(m, abs(n), known)
     if w is None:
         return None
-    w = min(w, abs(n) - w)
     t, square = squarefree_part(flint.fmpq(w * w - m, n))
-    found = _legendre_descent(m, t)
+    found = _legendre_descent(m, t, known)
     if found is None:
         return None
     X, Y, Z = found
     # (w^2 - m)(X^2 - m Y^2) = n t square^2 * t Z^2, and the left side is again a norm.
     return w * X + m * Y, X + w * Y, t * int(square.p) * Z
+
+
+def _square_root_mod(m: int, n: int, known: tuple[int, ...]) -> int | None:
+    """The square root of m modulo a squarefree n, at most n / 2 in absolute value.
+
+    ``known`` are primes that may divide n. None also when n is too large to be factored.
+    """
+    primes = [p for p in known if n % p == 0]
+    rest = n
+    for p in primes:
+        rest //= p
+    primes += [p for p, _ in _factor(rest)]
+    root, modulus = 0, 1
+    for p in primes:
+        if p.bit_length() > FACTOR_BITS and not flint.fmpz(p).is_prime():
+            return None
+        local = sqrt_mod(m % p, p)
+        if local is None:
+            return None
+        root += modulus * ((local - root) * pow(modulus, -1, p) % p)
+        modulus *= p
+    return min(root, modulus - root)

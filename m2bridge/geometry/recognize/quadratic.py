@@ -16,7 +16,8 @@ from math import isqrt
 import flint
 import sympy
 
-from m2bridge.geometry.recognize.isotropy import isotropic_vector, squarefree_part
+from m2bridge.geometry.recognize.isotropy import Isotropy, isotropic_vector, squarefree_part
+from m2bridge.geometry.recognize.lattice import LatticeForm, lattice_form, split_plane
 
 __all__ = [
     "Diagonal",
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 #: Diagonal forms tried in the search for a rational zero.
-_DIAGONAL_FORMS = 8
+_DIAGONAL_FORMS = 5
 
 Vector = list[flint.fmpq]
 Diagonal = list[tuple[flint.fmpq, Vector]]
@@ -154,30 +155,22 @@ def split(diagonal: Diagonal, count: int) -> Splitting | None:
     Returns:
         The splitting, or None when the rank exceeds 2 ``count``, so that none exists at all.
     """
-    planes_needed = max(0, len(diagonal) - count)
+    needed = max(0, len(diagonal) - count)
     if len(diagonal) > 2 * count:
         return None
-    pairs: list[tuple[Vector, Vector]] = []
-    rest = diagonal
-    decided = True
-    while len(pairs) < planes_needed:
-        found, decided = _rational_plane(rest)
-        if found is None:
-            break
-        plane, rest = found
-        pairs.append(plane)
+    pairs, rest, decided = _rational_planes(diagonal, needed)
     left = [[to_sympy(x) for x in f] for f, _ in pairs]
     right = [[to_sympy(x) for x in g] for _, g in pairs]
-    missing = planes_needed - len(pairs)
     radicands: list[int] = []
-    for (c, L), (e, M) in _pairs_to_split(rest, missing):
+    joined = _pairs_to_split(rest, needed - len(pairs))
+    for (c, L), (e, M) in joined:
         m, factor = squarefree_part(-e / c)
         root = to_sympy(factor) * sympy.sqrt(m)
         if m != 1 and m not in radicands:
             radicands.append(m)
         left.append([to_sympy(c) * (to_sympy(x) - root * to_sympy(y)) for x, y in _zip(L, M)])
         right.append([to_sympy(x) + root * to_sympy(y) for x, y in _zip(L, M)])
-    used = {id(L) for pair in _pairs_to_split(rest, missing) for _, L in pair}
+    used = {id(L) for pair in joined for _, L in pair}
     for c, L in rest:
         if id(L) not in used:
             left.append([to_sympy(c * x) for x in L])
@@ -186,21 +179,57 @@ def split(diagonal: Diagonal, count: int) -> Splitting | None:
     return Splitting(_freeze(left), _freeze(right), tuple(radicands), smallest)
 
 
-def _rational_plane(
-    diagonal: Diagonal,
-) -> tuple[tuple[tuple[Vector, Vector], Diagonal] | None, bool]:
-    """Split off a hyperbolic plane over QQ, or None; and whether None is proved."""
+def _rational_planes(
+    diagonal: Diagonal, needed: int
+) -> tuple[list[tuple[Vector, Vector]], Diagonal, bool]:
+    """Split off up to ``needed`` hyperbolic planes over QQ.
+
+    Returns:
+        The pairs (f, g), the rest in diagonal form, and whether it is proved that no more planes
+        exist where fewer than ``needed`` were found.
+    """
+    pairs: list[tuple[Vector, Vector]] = []
+    if not needed:
+        return pairs, diagonal, True
+    if min(signature(diagonal)) == 0:
+        return pairs, diagonal, True  # definite
+    form: LatticeForm | None = lattice_form(_gram(diagonal))
+    while form is not None and len(pairs) < needed:
+        isotropic = _rational_zero(form)
+        if isotropic.vector is None:
+            return pairs, _diagonal_of(form), isotropic.decided
+        pair, form = split_plane(form, isotropic.vector)
+        pairs.append(pair)
+    return pairs, [] if form is None else _diagonal_of(form), True
+
+
+def _rational_zero(form: LatticeForm) -> Isotropy:
+    """A zero of the Gram matrix, looked for in several diagonal forms of it."""
+    gram = [[flint.fmpq(x) for x in row] for row in form.gram]
     generator = random.Random(0)
-    attempt = diagonal
+    attempt = diagonalise(gram)
     for _ in range(_DIAGONAL_FORMS):
         isotropic = isotropic_vector([c for c, _ in attempt])
         if isotropic.vector is not None:
-            return _split_plane(attempt, isotropic.vector), True
+            forms = flint.fmpq_mat([L for _, L in attempt])
+            solution = forms.solve(flint.fmpq_mat([[x] for x in isotropic.vector]))
+            return Isotropy([solution[i, 0] for i in range(form.rank)], True)
         if isotropic.decided:
-            return None, True
+            return isotropic
         # Large common primes of the coefficients hinder the search: take other coefficients.
-        attempt = diagonalise(_gram(diagonal), generator)
-    return None, False
+        attempt = diagonalise(gram, generator)
+    return Isotropy(None, False)
+
+
+def _diagonal_of(form: LatticeForm) -> Diagonal:
+    """The form as a sum of squares of linear forms in w."""
+    result: Diagonal = []
+    for c, L in diagonalise([[flint.fmpq(x) for x in row] for row in form.gram]):
+        row = [flint.fmpq(0)] * len(form.maps[0])
+        for weight, map_row in zip(L, form.maps, strict=True):
+            row = [x + weight * y for x, y in zip(row, map_row, strict=True)]
+        result.append((c * form.factor, row))
+    return result
 
 
 def _zip(first: Vector, second: Vector) -> list[tuple[flint.fmpq, flint.fmpq]]:
@@ -225,31 +254,3 @@ def _pairs_to_split(
             same = positive or negative
             pairs.append((same.pop(), same.pop()))
     return pairs
-
-
-def _split_plane(diagonal: Diagonal, x: Vector) -> tuple[tuple[Vector, Vector], Diagonal]:
-    """Split off the hyperbolic plane around the isotropic x: s = f g + (form of rank r - 2).
-
-    ``x`` is given in the coordinates z_i = L_i . w, in which s is diagonal.
-    """
-    coefficients = [c for c, _ in diagonal]
-    k = next(i for i, value in enumerate(x) if value != 0)
-    # y = partner of x, made isotropic: B(x, y) = 1, B(y, y) = 0.
-    y = [flint.fmpq(0)] * len(x)
-    y[k] = 1 / (coefficients[k] * x[k])
-    norm = sum((c * b * b for c, b in zip(coefficients, y, strict=True)), flint.fmpq(0))
-    y = [b - norm / 2 * a for a, b in zip(x, y, strict=True)]
-    f = _combine(diagonal, [2 * c * a for c, a in zip(coefficients, x, strict=True)])
-    g = _combine(diagonal, [c * b for c, b in zip(coefficients, y, strict=True)])
-    n = len(f)
-    gram = _gram(diagonal)
-    rest = [[gram[i][j] - (f[i] * g[j] + f[j] * g[i]) / 2 for j in range(n)] for i in range(n)]
-    return (f, g), diagonalise(rest)
-
-
-def _combine(diagonal: Diagonal, weights: Vector) -> Vector:
-    n = len(diagonal[0][1])
-    return [
-        sum((b * L[j] for b, (_, L) in zip(weights, diagonal, strict=True)), flint.fmpq(0))
-        for j in range(n)
-    ]
