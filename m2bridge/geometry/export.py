@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from m2bridge.attention.layer import Layer
     from m2bridge.geometry.implicit_result import ImplicitIdeal
 
-__all__ = ["FORMATS", "export_ideal", "save_ideal", "to_macaulay2", "to_mrdi", "to_singular"]
+__all__ = [
+    "FORMATS",
+    "export_ideal",
+    "polynomial_text",
+    "save_ideal",
+    "to_macaulay2",
+    "to_mrdi",
+    "to_singular",
+]
 
 _NAMESPACE = uuid.UUID("6b6a3f0e-2f65-5d0c-9c57-3c2d2d4f6c11")
 _OSCAR = ["https://github.com/oscar-system/Oscar.jl", "1.4.0"]
@@ -49,7 +57,8 @@ def _term(c: int, monomial: tuple[int, ...], names: list[str]) -> str:
     return ("-" if c < 0 else "+") + "*".join(factors)
 
 
-def _text(f: IntegerPolynomial, names: list[str]) -> str:
+def polynomial_text(f: IntegerPolynomial, names: list[str]) -> str:
+    """A polynomial with ``*`` and ``^``, as most systems read it."""
     terms = [_term(c, monomial, names) for monomial, c in f.items()]
     return "".join(terms).removeprefix("+") or "0"
 
@@ -59,7 +68,7 @@ def to_macaulay2(ideal: ImplicitIdeal) -> str:
     names = _macaulay2_names(ideal.layer)
     lines = [f"-- {line}" for line in _title(ideal)]
     lines.append("R = QQ[" + ", ".join(names) + "];")
-    polynomials = [_text(f, names) for f in ideal.sparse_generators()]
+    polynomials = [polynomial_text(f, names) for f in ideal.sparse_generators()]
     lines.append("I = ideal(" + (",\n    ".join(polynomials) or "0_R") + ");")
     return "\n".join(lines) + "\n"
 
@@ -69,7 +78,7 @@ def to_singular(ideal: ImplicitIdeal) -> str:
     names = [c.name for c in ideal.layer.coordinates]
     lines = [f"// {line}" for line in _title(ideal)]
     lines.append("ring R = 0, (" + ", ".join(names) + "), dp;")
-    polynomials = [_text(f, names) for f in ideal.sparse_generators()]
+    polynomials = [polynomial_text(f, names) for f in ideal.sparse_generators()]
     lines.append("ideal I = " + (",\n    ".join(polynomials) or "0") + ";")
     return "\n".join(lines) + "\n"
 

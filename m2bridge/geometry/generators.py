@@ -12,17 +12,38 @@ from typing import overload
 
 import sympy
 
+from m2bridge.errors import SizeLimitError
 from m2bridge.geometry.weights.expand import irreducible_basis, polynomial_of_codes
 from m2bridge.geometry.weights.highest import Shape
 from m2bridge.geometry.weights.ideal import WeightIdeal
 from m2bridge.geometry.weights.maps import EquivariantMap, IntegerPolynomial
 from m2bridge.geometry.weights.space import monomials
 
-__all__ = ["Generators", "ModuleSource", "module_sources", "sparse_from_poly", "to_poly"]
+__all__ = [
+    "Generators",
+    "HighestSource",
+    "ModuleSource",
+    "module_sources",
+    "sparse_from_poly",
+    "to_poly",
+]
+
+
+MAX_SYMPY_VARIABLES = 800
+"""sympy nests dense polynomials once for each variable, and Python's stack ends near 1000."""
 
 
 def to_poly(polynomial: IntegerPolynomial, symbols: Sequence[sympy.Symbol]) -> sympy.Poly:
-    """A sparse polynomial (sorted coordinate positions -> coefficient) as a sympy Poly over ZZ."""
+    """A sparse polynomial (sorted coordinate positions -> coefficient) as a sympy Poly over ZZ.
+
+    Raises:
+        SizeLimitError: there are more variables than sympy can nest.
+    """
+    if len(symbols) > MAX_SYMPY_VARIABLES:
+        raise SizeLimitError(
+            f"sympy cannot hold polynomials in {len(symbols)} variables (limit "
+            f"{MAX_SYMPY_VARIABLES}); use the sparse form: sparse_generators()"
+        )
     terms: dict[tuple[int, ...], int] = {}
     for monomial, c in polynomial.items():
         exponents = [0] * len(symbols)
@@ -77,11 +98,23 @@ class ModuleSource:
         basis = irreducible_basis(self.map.degrees, self.map.dims, self.shape, dict(self.top))
         return [{tuple(index[code] for code in key): c for key, c in f.items()} for f in basis]
 
+
+@dataclass(frozen=True)
+class HighestSource:
+    """Of a module only its highest-weight vector."""
+
+    module: ModuleSource
+    count: int = 1
+
     @property
-    def highest(self) -> IntegerPolynomial:
+    def degree(self) -> int:
+        """The degree of the polynomial."""
+        return self.module.degree
+
+    def expand(self) -> list[IntegerPolynomial]:
         """The highest-weight vector, in sorted coordinate positions."""
-        index = self.map.index_of_code
-        return {tuple(index[code] for code in key): c for key, c in self.top.items()}
+        index = self.module.map.index_of_code
+        return [{tuple(index[code] for code in key): c for key, c in self.module.top.items()}]
 
 
 def module_sources(ideal: WeightIdeal, degree: int) -> list[ModuleSource]:
@@ -102,7 +135,9 @@ class Generators(Sequence[sympy.Poly]):
     It behaves like a tuple of ``sympy.Poly`` over ZZ; ``len`` is free.
     """
 
-    def __init__(self, symbols: Sequence[sympy.Symbol], sources: Sequence[ModuleSource]) -> None:
+    def __init__(
+        self, symbols: Sequence[sympy.Symbol], sources: Sequence[ModuleSource | HighestSource]
+    ) -> None:
         self._symbols = tuple(symbols)
         self._sources = tuple(sources)
         self._sparse: list[list[IntegerPolynomial] | None] = [None] * len(self._sources)

@@ -13,12 +13,12 @@ import sympy
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.certificates import betti_numbers, hilbert_series_of
 from m2bridge.geometry.completeness import Verdict, check_hilbert_function
-from m2bridge.geometry.export import save_ideal
+from m2bridge.geometry.export import polynomial_text, save_ideal
 from m2bridge.geometry.generators import (
     Generators,
+    HighestSource,
     module_sources,
     sparse_from_poly,
-    to_poly,
 )
 from m2bridge.geometry.hilbert import (
     HilbertSeries,
@@ -88,7 +88,7 @@ class ImplicitIdeal:
     generators: Sequence[sympy.Poly]
     generators_by_degree: Mapping[int, int]
     irreducibles: Mapping[int, tuple[Irreducible, ...]]
-    highest_weight_vectors: Mapping[int, tuple[sympy.Poly, ...]]
+    highest_weight_vectors: Mapping[int, Sequence[sympy.Poly]]
     method: str
     max_degree: int | None
     complete: bool | None
@@ -158,6 +158,11 @@ class ImplicitIdeal:
             return list(self.generators.sparse())
         return [sparse_from_poly(f, self.layer.symbols) for f in self.generators]
 
+    def _shown(self, f: IntegerPolynomial) -> str:
+        """The beginning of a polynomial, for messages."""
+        names = [c.name for c in self.layer.coordinates]
+        return polynomial_text(f, names)[:300]
+
     def with_generators(self, generators: Sequence[sympy.Poly]) -> ImplicitIdeal:
         """The same claim about other generators; ``verify`` decides whether it holds."""
         return replace(self, generators=tuple(generators))
@@ -180,9 +185,8 @@ class ImplicitIdeal:
                 kind = "zero" if not degrees else "not homogeneous"
                 raise VerificationError(f"generator {number} is {kind}")
             if not map_.vanishes(f):
-                shown = to_poly(f, self.layer.symbols).as_expr()
                 raise VerificationError(
-                    f"generator {number} does not vanish on the parametrization: {shown}"
+                    f"generator {number} does not vanish on the parametrization: {self._shown(f)}"
                 )
             degree = degrees.pop()
             counts[degree] = counts.get(degree, 0) + 1
@@ -209,14 +213,14 @@ def from_weights(layer: Layer, ideal: WeightIdeal, verdict: Verdict) -> Implicit
     symbols = layer.symbols
     sources = [s for D in ideal.parts for s in module_sources(ideal, D)]
     irreducibles: dict[int, tuple[Irreducible, ...]] = {}
-    highest: dict[int, tuple[sympy.Poly, ...]] = {}
+    highest: dict[int, Sequence[sympy.Poly]] = {}
     for D, part in ideal.parts.items():
         if not part.new_blocks:
             continue
         irreducibles[D] = tuple(
             irreducible(layer, block.shape, block.new.shape[1]) for block in part.new_blocks
         )
-        highest[D] = tuple(to_poly(s.highest, symbols) for s in sources if s.degree == D)
+        highest[D] = Generators(symbols, [HighestSource(s) for s in sources if s.degree == D])
     generators = Generators(symbols, sources)
     substitution = (
         f"Each of the {len(generators)} generators lies in a module whose highest-weight vector "

@@ -204,6 +204,14 @@ def test_large_answers_stay_small_until_looked_at() -> None:
     assert ideal.complete is None
 
 
+def test_more_variables_than_sympy_can_nest_are_refused_only_when_looked_at() -> None:
+    ideal = implicit_ideal(Layer(11, 2, 1), max_degree=2)
+    assert ideal.layer.ambient_dimension == 1452
+    assert len(ideal.generators) == ideal.generators_by_degree[2]
+    with pytest.raises(SizeLimitError, match="sparse"):
+        ideal.highest_weight_vectors[2][0]
+
+
 def test_bad_arguments() -> None:
     layer = Layer(2, 1, 1)
     with pytest.raises(ValueError, match="method"):

@@ -6,7 +6,7 @@ The weights method needs nothing else, so closures of strata go through the same
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -71,12 +71,18 @@ class EquivariantMap:
         """Coordinate code -> position among the coordinates."""
         return {encode(label): i for i, label in enumerate(self.labels)}
 
-    def values(self, points: IntMatrix) -> IntMatrix:
-        """Coordinates of the images of integer parameter points: (N, P) -> (N, coordinates)."""
+    def values(self, points: IntMatrix, wanted: Sequence[int] | None = None) -> IntMatrix:
+        """Coordinates of the images of integer parameter points: (N, P) -> (N, coordinates).
+
+        Args:
+            points: the parameters.
+            wanted: which coordinates; None is all, in order.
+        """
         points = points.astype(object)
-        out: IntMatrix = np.zeros((len(points), len(self.components)), dtype=object)
-        for i, terms in enumerate(self.components):
-            for c, parameters in terms:
+        positions = range(len(self.components)) if wanted is None else wanted
+        out: IntMatrix = np.zeros((len(points), len(positions)), dtype=object)
+        for i, position in enumerate(positions):
+            for c, parameters in self.components[position]:
                 value: Any = c
                 for p in parameters:
                     value = value * points[:, p]
@@ -85,14 +91,13 @@ class EquivariantMap:
 
     def evaluate(self, rows: Codes, points: IntMatrix) -> IntMatrix:
         """Exact values of monomials (rows of codes) at images of parameter points: (N, rows)."""
-        values = self.values(points)
+        codes = sorted(set(rows.ravel().tolist()))
+        values = self.values(points, [self.index_of_code[code] for code in codes])
         largest = max((abs(int(x)) for x in values.ravel()), default=0)
         if float(largest) ** rows.shape[1] < _INT64_SAFE:
             values = values.astype(np.int64)
         table = np.full(int(rows.max(initial=0)) + 1, -1, dtype=np.int64)
-        for code, i in self.index_of_code.items():
-            if code < len(table):
-                table[code] = i
+        table[codes] = np.arange(len(codes))
         out: IntMatrix = np.ones((len(points), len(rows)), dtype=values.dtype)
         for position in range(rows.shape[1]):
             out = out * values[:, table[rows[:, position]]]
