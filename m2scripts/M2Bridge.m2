@@ -110,7 +110,8 @@ polynomialSegments List := L -> (
 -- A flat sum of many terms would be added from the left in quadratic time.
 balancedSum = (zero, L) -> (
     if #L == 0 then return zero;
-    while #L > 1 do L = apply(pack(2, L), p -> if #p == 2 then p#0 + p#1 else p#0);
+    while #L > 1 do L = apply(pack(4, L), p ->
+        if #p == 4 then (p#0 + p#1) + (p#2 + p#3) else fold(plus, p));
     L#0)
 
 -- M2's parser is quadratic in the length of a number: long ones come as digits to this base.
@@ -231,7 +232,8 @@ bridgeOperation("packages", segments -> apply(segments, p -> toString(
 -- then the segments' lengths (6 bytes each, most significant first); then the segments.
 headerSize = 16
 lengthSize = 6
-readSize = 65536 -- what a pipe holds
+-- read makes a string of the size that it is asked for, and small ones cost M2 much less per byte
+(smallRead, largeRead) = (1024, 4000)
 
 bridgeIn = null
 bridgeOut = null
@@ -243,26 +245,33 @@ readMore = (s, n) -> (
     parts := new MutableList from {s};
     have := #s;
     while have < n do (
-        chunk := read(bridgeIn, readSize);
+        chunk := read(bridgeIn, if n - have < smallRead then smallRead else largeRead);
         if chunk === null or #chunk === 0 then exit 0;
         parts#(#parts) = chunk;
         have = have + #chunk);
     concatenate toList parts)
 
-lengthsIn = table -> (
-    b := ascii table;
-    apply(#b // lengthSize, k -> (
-        j := lengthSize * k;
-        (((((b#j*256 + b#(j+1))*256 + b#(j+2))*256 + b#(j+3))*256 + b#(j+4))*256 + b#(j+5)))))
+-- Most numbers are small, and arithmetic is what costs time here.
+zeros = "\0\0\0\0"
+numberAt = (s, j) -> (
+    low := ascii substring(j + 4, 2, s);
+    if substring(j, 4, s) === zeros then 256 * low#0 + low#1
+    else (
+        high := ascii substring(j, 4, s);
+        ((((high#0 * 256 + high#1) * 256 + high#2) * 256 + high#3) * 256 + low#0) * 256 + low#1))
 
-lengthBytes = n -> (n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255)
+lengthsIn = table -> apply(#table // lengthSize, k -> numberAt(table, lengthSize * k))
+
+lengthBytes = n -> (
+    if n < 256 then (0, 0, 0, 0, 0, n)
+    else (n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255))
 
 readFrame = () -> (
     s := readMore(unread, headerSize);
     -- out of step: nothing sensible can follow
     if substring(0, 4, s) =!= "M2B2" then exit 70;
-    count := ascii substring(13, 3, s);
-    place := headerSize + lengthSize * ((count#0 * 256 + count#1) * 256 + count#2);
+    count := numberAt("\0\0\0" | substring(13, 3, s), 0);
+    place := headerSize + lengthSize * count;
     if #s < place then s = readMore(s, place);
     sizes := lengthsIn substring(headerSize, place - headerSize, s);
     total := place + sum sizes;
