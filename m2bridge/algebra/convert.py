@@ -6,7 +6,7 @@ nothing is evaluated, and everything that is no polynomial with exact coefficien
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from m2bridge.algebra.domains import convert_number, number_from
 from m2bridge.algebra.monomials import LARGEST_DEGREE
 from m2bridge.algebra.wire import element_of_terms
 
-__all__ = ["element_from", "symbol_positions"]
+__all__ = ["element_from", "shown_element", "symbol_positions"]
+
+_SHOWN_TERMS = 30
 
 
 def symbol_positions(symbols: tuple[sympy.Symbol, ...]) -> dict[sympy.Symbol, int]:
@@ -59,8 +61,21 @@ def _constant(ring: Any, number: Any) -> Any:
     return element_of_terms(ring, [(ring.zero_monom, number)] if number else [])
 
 
+def shown_element(element: Any, write: Callable[[Any], str] = str) -> str:
+    """A polynomial for the eye: long ones, and numbers that Python does not print, in words."""
+    if len(element) <= _SHOWN_TERMS:
+        try:
+            return write(element.as_expr())
+        except ValueError:  # an integer of more than 4300 digits
+            return f"({len(element)} terms with very long coefficients)"
+    return f"({len(element)} terms)"
+
+
 def _shown(value: Any) -> str:
-    text = str(value)
+    try:
+        text = str(value)
+    except ValueError:
+        text = "an expression with very long numbers"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

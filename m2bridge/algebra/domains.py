@@ -115,15 +115,20 @@ def number_from(domain: Any, value: Any) -> Any:
     return _fraction(domain, int(top), int(bottom))
 
 
+def _shown(top: int, bottom: int) -> str:
+    text = f"{flint.fmpz(top)}/{flint.fmpz(bottom)}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def _fraction(domain: Any, top: int, bottom: int) -> Any:
     if domain.is_ZZ:
         if bottom != 1:
-            raise ValueError(f"{top}/{bottom} is not an integer; take domain=QQ")
+            raise ValueError(f"{_shown(top, bottom)} is not an integer; take domain=QQ")
         return domain(top)
     if domain.is_FiniteField:
         p = int(domain.characteristic())
         if bottom % p == 0:
-            raise ValueError(f"{top}/{bottom} has no value modulo {p}")
+            raise ValueError(f"{_shown(top, bottom)} has no value modulo {p}")
         return domain(top * pow(bottom, -1, p) % p)
     if domain.is_QQ:
         return domain(top, bottom)

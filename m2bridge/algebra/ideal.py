@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sympy
 
+from m2bridge.algebra.convert import shown_element
 from m2bridge.algebra.ideal_ops import IdealOperations
 from m2bridge.errors import VerificationError
 
@@ -81,13 +82,13 @@ class Ideal(IdealOperations):
         return [self.ring.poly_of(element) for element in elements]
 
     def __repr__(self) -> str:
-        shown = ", ".join(str(e.as_expr()) for e in self.elements[:_SHOWN])
+        shown = ", ".join(shown_element(e) for e in self.elements[:_SHOWN])
         more = len(self.elements) - _SHOWN
         rest = f", ... ({more} more)" if more > 0 else ""
         return f"Ideal({shown}{rest}) in {self.ring!r}"
 
     def _repr_latex_(self) -> str:
-        shown = [sympy.latex(e.as_expr()) for e in self.elements[:_SHOWN]] or ["0"]
+        shown = [shown_element(e, sympy.latex) for e in self.elements[:_SHOWN]] or ["0"]
         if len(self.elements) > _SHOWN:
             shown.append(r"\ldots")
         inside = ", ".join(shown)
@@ -121,11 +122,6 @@ class Ideal(IdealOperations):
 
     def __contains__(self, polynomial: Any) -> bool:
         return not self._remainder(self.ring.element(polynomial))
-
-    @property
-    def is_unit(self) -> bool:
-        """Whether the ideal is the whole ring."""
-        return 1 in self
 
     # ------------------------------------------------------------------------ Groebner bases
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from m2bridge.algebra.convert import shown_element
 from m2bridge.algebra.ideal import Ideal
 from m2bridge.algebra.ideal_ops import ideals_of
 
@@ -88,12 +89,12 @@ class RingMap:
 
     def __repr__(self) -> str:
         pairs = zip(self.source.symbols, self.elements, strict=True)
-        shown = ", ".join(f"{s} -> {e.as_expr()}" for s, e in pairs)
+        shown = ", ".join(f"{s} -> {shown_element(e)}" for s, e in pairs)
         return f"RingMap({shown}) from {self.source!r} to {self.target!r}"
 
     def _repr_latex_(self) -> str:
         pairs = zip(self.source.symbols, self.elements, strict=True)
         shown = r",\; ".join(
-            f"{sympy.latex(s)} \\mapsto {sympy.latex(e.as_expr())}" for s, e in pairs
+            f"{sympy.latex(s)} \\mapsto {shown_element(e, sympy.latex)}" for s, e in pairs
         )
         return f"${self.source.latex()} \\to {self.target.latex()},\\; {shown}$"

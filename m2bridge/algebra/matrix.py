@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 from sympy.polys.matrices import DomainMatrix
 
+from m2bridge.algebra.convert import shown_element
 from m2bridge.algebra.ideal_ops import ideals_of
 from m2bridge.algebra.smith import SmithForm, smith_form
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Matrix", "Resolution", "SmithForm", "matrices_of", "matrix_from", "resolution_of"]
 
 _T = TypeVar("_T")
+_SHOWN_ENTRIES = 64
 
 
 class Matrix:
@@ -93,7 +95,12 @@ class Matrix:
         return hash((Matrix, self.ring, self.shape))
 
     def __repr__(self) -> str:
-        return f"Matrix({self.to_sympy().tolist()}) over {self.ring!r}"
+        rows, columns = self.shape
+        if rows * columns > _SHOWN_ENTRIES:
+            return f"Matrix({rows} x {columns}) over {self.ring!r}"
+        shown = [shown_element(e) for e in self.elements]
+        lines = [f"[{', '.join(shown[i * columns : (i + 1) * columns])}]" for i in range(rows)]
+        return f"Matrix([{', '.join(lines)}]) over {self.ring!r}"
 
     def _repr_latex_(self) -> str:
         return f"${sympy.latex(self.to_sympy())}$"

@@ -13,6 +13,7 @@ from m2bridge.algebra.convert import element_from, symbol_positions
 from m2bridge.algebra.domains import checked_domain, description
 from m2bridge.algebra.factoring import Factorization, factorization, real_roots, resultant
 from m2bridge.algebra.orders import MonomialOrder, monomial_order
+from m2bridge.errors import SizeLimitError
 
 if TYPE_CHECKING:
     from m2bridge.algebra.ideal import Ideal
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from m2bridge.algebra.matrix import Matrix
 
 __all__ = ["Ring"]
+
+_LARGEST_POLY_EXPONENT = 10**6
 
 
 class Ring:
@@ -113,9 +116,19 @@ class Ring:
         return self.poly_of(self.element(value))
 
     def poly_of(self, element: Any) -> Any:
-        """The ``sympy.Poly`` of a ``PolyElement`` of ``poly_ring``."""
+        """The ``sympy.Poly`` of a ``PolyElement`` of ``poly_ring``.
+
+        Raises:
+            SizeLimitError: an exponent is so large that sympy's dense Poly would fill the memory.
+        """
         if not self.symbols:
             return self.domain.to_sympy(element.get((), self.domain.zero))
+        largest = max(map(max, element), default=0)
+        if largest > _LARGEST_POLY_EXPONENT:
+            raise SizeLimitError(
+                f"sympy's Poly is dense, and has no room for the exponent {largest} (limit "
+                f"{_LARGEST_POLY_EXPONENT}); take the sparse polynomials: .elements of the object"
+            )
         return sympy.Poly.from_dict(dict(element), *self.symbols, domain=self.domain)
 
     def elements(self, values: Iterable[Any]) -> list[Any]:
@@ -188,6 +201,8 @@ def _checked_symbols(symbols: Any) -> tuple[sympy.Symbol, ...]:
         symbols = sympy.symbols(symbols, seq=True) if symbols.strip(" ,") else ()
     elif isinstance(symbols, sympy.Symbol):
         symbols = (symbols,)
+    if not hasattr(symbols, "__iter__"):
+        raise TypeError(f"a ring's variables are a string or sympy Symbols, not {symbols!r}")
     found = tuple(symbols)
     for symbol in found:
         if not isinstance(symbol, sympy.Symbol):
@@ -204,12 +219,12 @@ def _flat(generators: tuple[Any, ...]) -> list[Any]:
     """One level of sequences, arrays and matrices is opened; sets have no order and are refused."""
     found: list[Any] = []
     for generator in generators:
-        if isinstance(generator, set | frozenset | dict):
-            raise TypeError("give generators in an order: as arguments, a list or a tuple")
         if isinstance(generator, sympy.MatrixBase):
             found.extend(generator.flat())
         elif isinstance(generator, _SINGLE) or not hasattr(generator, "__iter__"):
             found.append(generator)
+        elif isinstance(generator, set | frozenset | dict):
+            raise TypeError("give generators in an order: as arguments, a list or a tuple")
         elif hasattr(generator, "ravel"):
             found.extend(
                 generator.ravel().tolist() if generator.dtype.kind in "iu" else generator.ravel()
