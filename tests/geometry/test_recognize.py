@@ -214,6 +214,30 @@ def test_matrices_mappings_and_callables_agree(t):
     assert "known by its values only" in answer.reason
 
 
+@pytest.mark.parametrize("t", [1, 2, 3])
+def test_full_coordinates(t):
+    layer = Layer(2, 1, 2, t)
+    coefficients = layer.coefficients(layer.random_weights(2, 4).layers[0][0])
+    expected = recognize(layer, coefficients).coefficients
+    full = layer.full_from_reduced.apply(coefficients)
+    by_name = {c.name: x for c, x in zip(layer.full_coordinates, full, strict=True)}
+    assert recognize(layer, by_name).coefficients == expected
+    assert recognize(layer, full).coefficients == expected
+    if t > 1:
+        full[-1] += 1
+        answer = recognize(layer, full)
+        assert answer.failed.kind == "form"
+        assert "the other coefficients force" in answer.reason
+    with pytest.raises(ValueError, match="no such coordinates"):
+        recognize(layer, {**by_name, "F_nonsense": 1})
+
+
+def test_the_zero_map_as_a_matrix():
+    layer = Layer(2, 1, 2)
+    X = sympy.Matrix(2, 2, sympy.symbols("x:4"))
+    assert recognize(layer, sympy.zeros(1, 2), inputs=X).is_zero
+
+
 def test_matrix_symbol():
     layer = Layer(2, 1, 2)
     X = sympy.MatrixSymbol("X", 2, 2)

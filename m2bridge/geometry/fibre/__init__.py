@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 
 from m2bridge.attention.layer import Layer
-from m2bridge.attention.weights import Weights
+from m2bridge.attention.weights import NetworkWeights, Weights
 from m2bridge.engine import Session
 from m2bridge.geometry.fibre.confirm import confirmed, factorisation_primes
 from m2bridge.geometry.fibre.factorisations import (
@@ -101,6 +101,8 @@ def _given_weights(layer: Layer, point: object, Q: object, K: object, V: object)
     named = [value is not None for value in (Q, K, V)]
     if (point is None) == (not any(named)) or (any(named) and not all(named)):
         raise TypeError("give either a point or all of Q=, K= and V=")
+    if isinstance(point, NetworkWeights):
+        point = point.layers[0][0]
     if isinstance(point, Weights):
         Q, K, V = point.Q, point.K, point.V
     elif point is not None:

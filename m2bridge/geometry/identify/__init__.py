@@ -70,7 +70,9 @@ def identify(
     weights = layer.weights(Q, K, V)
     if weights.exact:
         return _exactly(layer, weights)
-    return _numerically(layer, weights, tolerance or default_tolerance(layer, Q, K, V))
+    if tolerance is None:
+        tolerance = default_tolerance(layer, Q, K, V)
+    return _numerically(layer, weights, tolerance)
 
 
 def _exactly(layer: Layer, weights: Weights) -> Identification:

@@ -40,7 +40,7 @@ def identify_batch(
     arrays = _checked(layer, Q, K, V)
     if all(np.issubdtype(x.dtype, np.integer) for x in arrays):
         return _exact_batch(layer, *arrays)
-    bound = tolerance or default_tolerance(layer, *arrays)
+    bound = default_tolerance(layer, *arrays) if tolerance is None else tolerance
     return _numerical_batch(layer, *_as_floats(arrays), tolerance=bound)
 
 

@@ -29,9 +29,10 @@ def recognize(
     Args:
         layer: the layer.
         function: its coefficients, in the order of ``layer.coordinates`` or as a mapping from
-            their names; or phi as a d_out x t sympy matrix of polynomials in the entries of X; or
-            a callable taking X (d x t): it is tried on a sympy matrix of symbols, which proves the
-            answer, else on exact numbers (numpy arrays of ``Fraction``).
+            their names (full coordinates likewise); or phi as a d_out x t sympy matrix of
+            polynomials in the entries of X; or a callable taking X (d x t): it is tried on a sympy
+            matrix of symbols, which proves the answer, else on exact numbers (numpy arrays of
+            ``Fraction``).
         inputs: the matrix X of symbols in which a sympy matrix is written; not needed when X is a
             ``MatrixSymbol``.
         rationalize: take floats as the binary fractions that they are, instead of refusing them.

@@ -14,6 +14,14 @@ import numpy as np
 import sympy
 
 from m2bridge.attention.layer import Layer
+from m2bridge.geometry.recognize.numbers import (
+    Full,
+    exact_number,
+    full_named,
+    full_numbers,
+    named,
+    numbers,
+)
 from m2bridge.geometry.recognize.result import Failure
 
 __all__ = ["Reading", "read"]
@@ -43,21 +51,23 @@ def read(
     """
     if isinstance(function, (sympy.MatrixBase, sympy.MatrixExpr)):
         matrix = _explicit(function)
-        vector = matrix.cols == 1 or matrix.rows == 1
+        vector = inputs is None and (matrix.cols == 1 or matrix.rows == 1)
         if vector and not matrix.free_symbols and not matrix.atoms(sympy.MatrixSymbol):
-            return Reading(_numbers(layer, list(matrix), rationalize))
+            return _read_sequence(layer, list(matrix), rationalize)
         return _read_matrix(layer, matrix, inputs, rationalize)
     if isinstance(function, Mapping):
-        return Reading(_named(layer, function, rationalize))
+        if any(str(name).startswith("F_") for name in function):
+            return _reduce(layer, full_named(layer, function, rationalize))
+        return Reading(named(layer, function, rationalize))
     if isinstance(function, np.ndarray):
         if function.ndim != 1:
             raise ValueError(
                 f"coefficients must be a vector of length {layer.ambient_dimension}, got an "
                 f"array of shape {function.shape}"
             )
-        return Reading(_numbers(layer, list(function), rationalize))
+        return _read_sequence(layer, list(function), rationalize)
     if isinstance(function, Sequence) and not isinstance(function, (str, bytes)):
-        return Reading(_numbers(layer, function, rationalize))
+        return _read_sequence(layer, function, rationalize)
     if callable(function):
         return _read_callable(layer, function, rationalize)
     raise TypeError(
@@ -66,74 +76,11 @@ def read(
     )
 
 
-# Numbers
-
-
-def _exact(value: object, name: str, rationalize: bool) -> flint.fmpq:
-    """One coefficient as ``fmpq``."""
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} is the truth value {value!r}; a rational number is needed")
-    if isinstance(value, (int, np.integer)):
-        return flint.fmpq(int(value))
-    if isinstance(value, (flint.fmpq, flint.fmpz)):
-        return flint.fmpq(value)
-    if isinstance(value, (float, np.floating, sympy.Float)):
-        return _from_float(float(value), name, rationalize)
-    if isinstance(value, sympy.Basic):
-        return _from_sympy(value, name)
-    if isinstance(value, Fraction) or hasattr(value, "numerator"):
-        return flint.fmpq(int(value.numerator), int(value.denominator))  # type: ignore[attr-defined]
-    raise TypeError(f"{name} is {value!r} ({type(value).__name__}); a rational number is needed")
-
-
-def _from_float(value: float, name: str, rationalize: bool) -> flint.fmpq:
-    if not np.isfinite(value):
-        raise ValueError(f"{name} is {value!r}; coefficients must be finite numbers")
-    if not rationalize:
-        raise TypeError(
-            f"{name} is the floating-point number {value!r}; recognize is exact. Give integers or "
-            "fractions, round to rationals yourself, or pass rationalize=True to take each float "
-            "as exactly the binary fraction that it is"
-        )
-    fraction = Fraction(value)
-    return flint.fmpq(fraction.numerator, fraction.denominator)
-
-
-def _from_sympy(value: sympy.Basic, name: str) -> flint.fmpq:
-    number = value if isinstance(value, sympy.Rational) else sympy.simplify(value)
-    if isinstance(number, sympy.Rational):
-        return flint.fmpq(int(number.p), int(number.q))
-    if getattr(value, "free_symbols", None):
-        raise TypeError(f"{name} is {value}, which is no number")
-    raise ValueError(
-        f"{name} is {value}, which is not rational; coefficients must be rational numbers "
-        "(scale the function, if that helps)"
-    )
-
-
-def _numbers(layer: Layer, values: Sequence[Any], rationalize: bool) -> tuple[flint.fmpq, ...]:
-    expected = layer.ambient_dimension
-    if len(values) != expected:
-        raise ValueError(
-            f"{layer!r} has {expected} coordinates ({layer.coordinates[0].name}, ..., "
-            f"{layer.coordinates[-1].name}), got {len(values)} values"
-        )
-    names = (c.name for c in layer.coordinates)
-    return tuple(
-        _exact(value, name, rationalize) for value, name in zip(values, names, strict=True)
-    )
-
-
-def _named(layer: Layer, values: Mapping[Any, Any], rationalize: bool) -> tuple[flint.fmpq, ...]:
-    given = {str(name): value for name, value in values.items()}
-    names = [c.name for c in layer.coordinates]
-    unknown = sorted(set(given) - set(names))
-    if unknown:
-        raise ValueError(f"no such coordinates: {', '.join(unknown[:5])}; they are {names[0]}, ...")
-    missing = [name for name in names if name not in given]
-    if missing:
-        raise ValueError(f"{len(missing)} coordinates are missing, the first is {missing[0]}")
-    return tuple(_exact(given[name], name, rationalize) for name in names)
+def _read_sequence(layer: Layer, values: Sequence[Any], rationalize: bool) -> Reading:
+    """Reduced coordinates; a list as long as the full ones is taken as those."""
+    if len(values) > layer.ambient_dimension and len(values) == len(layer.full_coordinates):
+        return _reduce(layer, full_numbers(layer, values, rationalize))
+    return Reading(numbers(layer, values, rationalize))
 
 
 # Matrices of polynomials
@@ -182,7 +129,7 @@ def _read_matrix(
     renaming = dict(zip(entries, symbols, strict=True))
     if len(renaming) != len(symbols):
         raise ValueError("the entries of inputs must be different symbols")
-    found: dict[tuple[tuple[int, int], Any], flint.fmpq] = {}
+    found: Full = {}
     for i in range(layer.d_out):
         for j in range(layer.t):
             entry = sympy.sympify(matrix[i, j]).xreplace(renaming)
@@ -197,7 +144,7 @@ def _collect(
     output: tuple[int, int],
     entry: Any,
     symbols: Sequence[sympy.Symbol],
-    found: dict[tuple[tuple[int, int], Any], flint.fmpq],
+    found: Full,
     rationalize: bool,
 ) -> Failure | None:
     """Store the coefficients of one output entry by monomial of X."""
@@ -224,13 +171,13 @@ def _collect(
                 f"{sum(exponents)}",
                 value=sympy.sympify(coefficient),
             )
-        found[output, monomial] = _exact(
+        found[output, monomial] = exact_number(
             coefficient, f"the coefficient of {text} in {where}", rationalize
         )
     return None
 
 
-def _reduce(layer: Layer, found: dict[tuple[tuple[int, int], Any], flint.fmpq]) -> Reading:
+def _reduce(layer: Layer, found: Full) -> Reading:
     """Read the reduced coordinates, then compare all full coefficients with what they imply."""
     values: list[flint.fmpq] = []
     for c in layer.coordinates:
@@ -318,7 +265,10 @@ def _evaluate(
     if len(rows) != layer.d_out or any(len(row) != layer.t for row in rows):
         raise ValueError(f"the callable must return a {layer.d_out} x {layer.t} matrix")
     return [
-        [_exact(x, f"the callable's output ({i}, {j})", rationalize) for j, x in enumerate(row)]
+        [
+            exact_number(x, f"the callable's output ({i}, {j})", rationalize)
+            for j, x in enumerate(row)
+        ]
         for i, row in enumerate(rows)
     ]
 
