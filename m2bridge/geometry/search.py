@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from math import comb
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import SizeLimitError
@@ -13,6 +12,7 @@ from m2bridge.geometry.completeness import Verdict, check_hilbert_function, theo
 from m2bridge.geometry.generators import Generators, module_sources
 from m2bridge.geometry.hilbert import generator_degree_bound, image_dimension
 from m2bridge.geometry.weights import WeightIdeal, layer_map, next_degree
+from m2bridge.geometry.weights.partitions import weight_space_sizes
 
 if TYPE_CHECKING:
     from m2bridge.attention.layer import Layer
@@ -22,21 +22,15 @@ __all__ = ["search", "settle"]
 _CERTIFICATE_SECONDS = 120.0
 """How long Macaulay2 may take for a certificate when there is no time limit."""
 
-_AUTO_MONOMIALS = {1: 100_000, 2: 1_000_000}
-"""``max_degree=None`` goes on while the polynomial ring has fewer monomials than this: for t = 1
-(fewer weights, so each weight space is larger) and for t >= 2."""
+_AUTO_SIZE = 25_000
+"""``max_degree=None`` goes on while all weight spaces of a degree together have at most so many
+monomials: seconds of work. (It does not matter how many monomials the whole ring has.)"""
 
 
 def _large(layer: Layer, degree: int) -> bool:
     """Whether a degree is more work than one does without being asked."""
-    return degree > 3 and _monomial_count(layer, degree) > _AUTO_MONOMIALS[min(layer.t, 2)]
-
-
-def _monomial_count(layer: Layer, degree: int) -> int:
-    """Monomials that matter in a degree: no weight of degree D has more than D outputs."""
-    per_output = layer.ambient_dimension // layer.d_out
-    n = per_output * min(layer.d_out, degree)
-    return comb(n + degree - 1, degree)
+    map_ = layer_map(layer)
+    return sum(weight_space_sizes(map_.degrees, degree, map_.dims).values()) > _AUTO_SIZE
 
 
 def _unbounded_stop(layer: Layer, ideal: WeightIdeal) -> bool:

@@ -31,6 +31,7 @@ from m2bridge.geometry.weights.expand import (
 )
 from m2bridge.geometry.weights.highest import highest_weight_space
 from m2bridge.geometry.weights.linear import exact_nullspace, rational, to_flint
+from m2bridge.geometry.weights.partitions import kostka, weight_space_sizes
 from m2bridge.geometry.weights.space import decode, encode, labels, monomials
 from m2bridge.geometry.weights.span import module_spanned
 
@@ -128,6 +129,21 @@ def test_monomials_of_a_weight_are_all_of_them() -> None:
         ):
             expected.add(tuple(sorted(encode(label) for label in chosen)))
     assert found == expected
+
+
+@pytest.mark.parametrize(("degrees", "rows"), [((1, 2, 1), (2, 3, 3)), ((1, 3), (2, 3))])
+def test_weight_space_sizes_count_monomials(
+    degrees: tuple[int, ...], rows: tuple[int, ...]
+) -> None:
+    for shape, size in weight_space_sizes(degrees, 3, rows).items():
+        assert size == len(monomials(degrees, shape))
+
+
+def test_kostka_numbers() -> None:
+    assert kostka((2, 1), (1, 1, 1)) == 2
+    assert kostka((3, 2), (2, 2, 1)) == 2
+    assert kostka((2, 2), (3, 1)) == 0
+    assert kostka((4,), (1, 2, 1)) == 1
 
 
 @pytest.mark.parametrize("degrees", [(1, 2, 1), (1, 3)])

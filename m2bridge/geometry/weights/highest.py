@@ -61,9 +61,9 @@ def _code_table(degrees: tuple[int, ...], shape: Shape, block: int, k: int) -> I
     return table
 
 
-def _raising_matrix(degrees: tuple[int, ...], shape: Shape, limit: int) -> SparseMatrix:
+def _raising_matrix(degrees: tuple[int, ...], shape: Shape) -> SparseMatrix:
     """All simple raising operators on one weight space, stacked."""
-    rows = monomials(degrees, shape, limit)
+    rows = monomials(degrees, shape)
     n, degree = rows.shape
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
     height = 0
@@ -106,18 +106,12 @@ def monomial_norms(degrees: tuple[int, ...], rows: Codes) -> IntMatrix:
 
 
 @lru_cache(maxsize=4096)
-def highest_weight_space(
-    degrees: tuple[int, ...], shape: Shape, limit: int = 1 << 40
-) -> HighestWeightSpace:
-    """A basis of the highest-weight vectors of one weight, exact over QQ.
-
-    Raises:
-        SizeLimitError: the weight space has more than ``limit`` monomials.
-    """
+def highest_weight_space(degrees: tuple[int, ...], shape: Shape) -> HighestWeightSpace:
+    """A basis of the highest-weight vectors of one weight, exact over QQ."""
     degree = sum(shape[0]) // degrees[0]
     rows = tuple(len(partition) for partition in shape)
     expected = multiplicities(degrees, degree, rows).get(shape, 0)
-    matrix = _raising_matrix(degrees, shape, limit)
-    codes = monomials(degrees, shape, limit)
+    matrix = _raising_matrix(degrees, shape)
+    codes = monomials(degrees, shape)
     vectors = sparse_nullspace(matrix, expected)
     return HighestWeightSpace(degrees, shape, codes, vectors, monomial_norms(degrees, codes))

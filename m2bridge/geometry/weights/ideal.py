@@ -24,7 +24,7 @@ from random import Random
 
 import numpy as np
 
-from m2bridge.errors import VerificationError
+from m2bridge.errors import SizeLimitError, VerificationError
 from m2bridge.geometry.weights.highest import HighestWeightSpace, Shape, highest_weight_space
 from m2bridge.geometry.weights.linear import (
     IntMatrix,
@@ -34,7 +34,12 @@ from m2bridge.geometry.weights.linear import (
     to_flint,
 )
 from m2bridge.geometry.weights.maps import EquivariantMap
-from m2bridge.geometry.weights.partitions import multiplicities, schur_dimension, strip
+from m2bridge.geometry.weights.partitions import (
+    multiplicities,
+    schur_dimension,
+    strip,
+    weight_space_sizes,
+)
 from m2bridge.geometry.weights.space import Codes, encode, labels, monomials, row_keys, weight_of
 
 __all__ = [
@@ -141,7 +146,6 @@ class _Task:
     shape: Shape
     ring: int
     below: tuple[tuple[int, Shape, IntMatrix], ...]
-    limit: int
 
 
 def product_sources(
@@ -241,7 +245,7 @@ def as_polynomial(
 
 def _solve(task: _Task) -> Block:
     """The ideal in one weight; see the head of this module."""
-    space = highest_weight_space(task.map.degrees, task.shape, task.limit)
+    space = highest_weight_space(task.map.degrees, task.shape)
     if space.vectors.shape[1] != task.ring:
         raise VerificationError(
             f"{task.ring} highest-weight vectors of weight {task.shape} were due, "
@@ -272,10 +276,18 @@ def _solve(task: _Task) -> Block:
 
 
 def _tasks(map_: EquivariantMap, degree: int, below: Vectors, limit: int) -> list[_Task]:
+    """All weights of a degree; refused at once when one of them is too large."""
+    sizes = weight_space_sizes(map_.degrees, degree, map_.dims)
+    shape = max(sizes, key=lambda s: sizes[s])
+    if sizes[shape] > limit:
+        raise SizeLimitError(
+            f"{map_.name}, degree {degree}: the weight space {shape} has {sizes[shape]} monomials, "
+            f"more than the limit of {limit}; raise it with max_weight_space"
+        )
     out = []
     for shape, ring in multiplicities(map_.degrees, degree, map_.dims).items():
         sources = product_sources(map_.degrees, shape, below)
-        out.append(_Task(map_, shape, ring, sources, limit))
+        out.append(_Task(map_, shape, ring, sources))
     return out
 
 

@@ -10,7 +10,16 @@ from fractions import Fraction
 from functools import lru_cache
 from math import factorial
 
-__all__ = ["Partition", "multiplicities", "pad", "partitions", "schur_dimension", "strip"]
+__all__ = [
+    "Partition",
+    "kostka",
+    "multiplicities",
+    "pad",
+    "partitions",
+    "schur_dimension",
+    "strip",
+    "weight_space_sizes",
+]
 
 Partition = tuple[int, ...]
 
@@ -142,3 +151,51 @@ def multiplicities(
         for key, c in product.items():
             total[key] = total.get(key, Fraction(0)) + c * weight
     return {key: int(total[key]) for key in sorted(total, reverse=True) if total[key]}
+
+
+def _without_strips(shape: Partition, size: int) -> Iterator[Partition]:
+    """What remains of a shape when a horizontal strip of this size is taken away."""
+
+    def rows(i: int, left: int) -> Iterator[tuple[int, ...]]:
+        if i == len(shape):
+            if left == 0:
+                yield ()
+            return
+        below = shape[i + 1] if i + 1 < len(shape) else 0
+        for taken in range(min(shape[i] - below, left) + 1):
+            for rest in rows(i + 1, left - taken):
+                yield (shape[i] - taken, *rest)
+
+    for remaining in rows(0, size):
+        yield strip(remaining)
+
+
+@lru_cache(maxsize=65536)
+def kostka(shape: Partition, content: Partition) -> int:
+    """The dimension of the weight space ``content`` of S_shape: semistandard tableaux."""
+    if not content:
+        return int(not shape)
+    return sum(kostka(rest, content[:-1]) for rest in _without_strips(shape, content[-1]))
+
+
+@lru_cache(maxsize=256)
+def weight_space_sizes(
+    degrees: tuple[int, ...], degree: int, rows: tuple[int, ...]
+) -> dict[tuple[Partition, ...], int]:
+    """How many monomials each highest weight of the polynomial ring has, without listing them.
+
+    Args, keys: as :func:`multiplicities`.
+    """
+    present = multiplicities(degrees, degree, rows)
+    sizes: dict[tuple[Partition, ...], int] = dict(present)
+    for block, (k, n) in enumerate(zip(degrees, rows, strict=True)):
+        contents = list(partitions(k * degree, n))
+        spread: dict[tuple[Partition, ...], int] = {}
+        for shape, count in sizes.items():
+            for content in contents:
+                times = kostka(shape[block], content)
+                if times:
+                    key = (*shape[:block], content, *shape[block + 1 :])
+                    spread[key] = spread.get(key, 0) + times * count
+        sizes = spread
+    return {shape: sizes[shape] for shape in present}

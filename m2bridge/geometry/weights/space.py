@@ -136,28 +136,14 @@ def _coordinates(
     return tuple(tuple(part) for part in out)
 
 
-def monomials(degrees: tuple[int, ...], weight: Weight, limit: int = 1 << 40) -> Codes:
-    """All monomials of one weight: (n, D) increasing codes, the rows in lexicographic order.
-
-    Raises:
-        SizeLimitError: there are more than ``limit`` of them.
-    """
+def monomials(degrees: tuple[int, ...], weight: Weight) -> Codes:
+    """All monomials of one weight: (n, D) increasing codes, the rows in lexicographic order."""
     dims = tuple(len(block) for block in weight)
     flat = tuple(e for block in weight for e in block)
     degree = sum(weight[0]) // degrees[0]
     if degree == 0:
         return np.zeros((1, 0), dtype=np.int32)
-    rows = _flat_monomials(degrees, dims, flat, degree, limit)
-    if len(rows) > limit:
-        raise SizeLimitError(_too_large(weight, limit))
-    return rows
-
-
-def _too_large(weight: object, limit: int) -> str:
-    return (
-        f"the weight space {weight} has more than {limit} monomials; "
-        "raise the limit with max_weight_space"
-    )
+    return _flat_monomials(degrees, dims, flat, degree)
 
 
 @lru_cache(maxsize=20_000)
@@ -166,12 +152,10 @@ def _flat_monomials(
     dims: tuple[int, ...],
     weight: tuple[int, ...],
     degree: int,
-    limit: int,
 ) -> Codes:
     """The same for a flat weight. The first code of a row has the smallest first index of all."""
     first = next(i for i, e in enumerate(weight) if e)
     parts: list[Codes] = []
-    size = 0
     for code, sparse in _coordinates(degrees, dims)[first]:
         if any(weight[i] < e for i, e in sparse):
             continue
@@ -181,13 +165,10 @@ def _flat_monomials(
         remaining = list(weight)
         for i, e in sparse:
             remaining[i] -= e
-        rest = _flat_monomials(degrees, dims, tuple(remaining), degree - 1, limit)
+        rest = _flat_monomials(degrees, dims, tuple(remaining), degree - 1)
         rest = rest[np.searchsorted(rest[:, 0], code) :]
         if not len(rest):
             continue
-        size += len(rest)
-        if size > limit:
-            raise SizeLimitError(_too_large(weight, limit))
         part = np.empty((len(rest), degree), dtype=np.int32)
         part[:, 0] = code
         part[:, 1:] = rest
