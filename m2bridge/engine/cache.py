@@ -62,7 +62,10 @@ def script_inputs(script: str, m2_version: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _package_digest() -> str:
-    return hashlib.sha256((SCRIPTS_FOLDER / "M2Bridge.m2").read_bytes()).hexdigest()
+    digest = hashlib.sha256()
+    for file in sorted(SCRIPTS_FOLDER.glob("*.m2")):
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def default_cache() -> AnswerCache:

@@ -130,8 +130,8 @@ class KeptProcess:
             except BaseException:
                 self._control.close()
                 raise
-        self._memory = memory
-        self._finalizer = weakref.finalize(self, _end_keeper, self._keeper, self._control)
+        self._folder = folder
+        self._finalizer = weakref.finalize(self, _end_keeper, self._keeper, self._control, folder)
 
     def fileno(self) -> int:
         """A descriptor that becomes readable when the process has ended."""
@@ -148,7 +148,7 @@ class KeptProcess:
             if self._exit is None:
                 report = self._report(grace_seconds)
                 self._finalizer.detach()
-                _end_keeper(self._keeper, self._control)
+                _end_keeper(self._keeper, self._control, self._folder)
                 line, _, words = report.partition(b"\n")
                 status, _, reason = line.decode("ascii").partition(" ")
                 transcript = words.decode("utf-8", "replace")
@@ -192,7 +192,7 @@ class KeptProcess:
         return b"".join(parts)
 
 
-def _end_keeper(keeper: subprocess.Popen[bytes], control: socket.socket) -> None:
+def _end_keeper(keeper: subprocess.Popen[bytes], control: socket.socket, folder: str) -> None:
     """Closing the control socket makes the keeper kill M2's group and remove the folder."""
     control.close()
     try:
@@ -201,6 +201,8 @@ def _end_keeper(keeper: subprocess.Popen[bytes], control: socket.socket) -> None
         with contextlib.suppress(ProcessLookupError):
             os.killpg(keeper.pid, signal.SIGKILL)
         keeper.wait()
+    if Path(folder).exists():  # the keeper was killed itself
+        remove_folder(folder)
 
 
 def _environment(folder: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,40 +29,6 @@ from m2bridge.errors import (
 
 ROOT = Path(__file__).parents[2]
 Open = Callable[..., Session]
-
-
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where this test's private folders are made."""
-    folder = tmp_path / "tmp"
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    return folder
-
-
-@pytest.fixture
-def fake(tmp_path: Path) -> Path:
-    """An executable that behaves like M2, or as badly as it is told."""
-    executable = tmp_path / "M2"
-    program = Path(__file__).with_name("fake_m2.py")
-    executable.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{program}" "$@"\n')
-    executable.chmod(0o755)
-    return executable
-
-
-@pytest.fixture
-def begin(fake: Path, temporary: Path) -> Iterator[Open]:
-    opened: list[Session] = []
-
-    def begin_session(**options: object) -> Session:
-        opened.append(open_session(path=fake, **{"timeout": 20, **options}))  # type: ignore[arg-type]
-        return opened[-1]
-
-    yield begin_session
-    for session in opened:
-        session.close()
-    assert list(temporary.iterdir()) == []
 
 
 def ask(session: Session, code: str, timeout: float | None = None) -> str:
@@ -325,11 +291,6 @@ def test_a_killed_keeper_takes_m2_with_it(begin: Open) -> None:
     with pytest.raises(M2CrashedError):
         ask(session, "sum 1 1")
     assert ask(session, "sum 1 1") == "2"
-    for folder in Path(os.environ["TMPDIR"]).iterdir():  # nobody was left to remove this one
-        if not any(str(folder) in f for f in [str(session._talk.channel.folder)]):  # type: ignore[union-attr]
-            for file in folder.iterdir():
-                file.unlink()
-            folder.rmdir()
 
 
 @pytest.mark.parametrize(
