@@ -168,9 +168,9 @@ class LightningAttention(Layer, AttentionNetwork):
             found = boundary(self, inner, equations=equations, **options)
             return replace(found, provenance=watch.provenance())
 
-    def fibre(self, point: object = None, **weights: Any) -> Fibre:
+    def fibre(self, point: object = None, *, session: Any = None, **weights: Any) -> Fibre:
         """All weights with the same function; see ``geometry.fibre.fibre``."""
-        return fibre(self, point, **weights)
+        return fibre(self, point, session=_inner(session), **weights)
 
     def identify(
         self, Q: object, K: object, V: object, *, tolerance: float | None = None
