@@ -32,7 +32,6 @@ __all__ = [
     "Journal",
     "RanScript",
     "polynomials_from_answer",
-    "polynomials_to_lists",
     "recording",
     "render",
     "run_script",
@@ -197,25 +196,7 @@ def save_scripts(scripts: Sequence[RanScript], folder: Path) -> list[Path]:
     return written
 
 
-# Polynomials in scripts and answers ---------------------------------------------------------
-
-
-def polynomials_to_lists(polynomials: Sequence[sympy.Poly]) -> list[list[list[Any]]]:
-    """Integer polynomials for a script: a list of terms ``[coefficient, sparse exponents]``.
-
-    Raises:
-        TypeError: a coefficient is not an integer.
-    """
-    lists = []
-    for polynomial in polynomials:
-        terms: list[list[Any]] = []
-        for exponents, coefficient in polynomial.terms():
-            if not coefficient.is_Integer:
-                raise TypeError(f"an integer polynomial is needed, not one with {coefficient}")
-            sparse = [[i, int(e)] for i, e in enumerate(exponents) if e]
-            terms.append([int(coefficient), sparse])
-        lists.append(terms)
-    return lists
+# Polynomials in answers ---------------------------------------------------------
 
 
 def polynomials_from_answer(

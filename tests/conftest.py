@@ -52,3 +52,9 @@ def fresh_session() -> Iterator[Session]:
     """A session of the test's own, not started yet."""
     with open_session(memory="4G", timeout=120) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def _no_answers_of_yesterday(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test must run Macaulay2, not find an answer on disk."""
+    monkeypatch.setenv("M2BRIDGE_CACHE", "off")

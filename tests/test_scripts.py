@@ -13,9 +13,9 @@ import sympy
 from m2bridge.attention import Layer
 from m2bridge.engine import find_m2
 from m2bridge.errors import WireError
+from m2bridge.geometry.generators import script_lists
 from m2bridge.scripts import (
     polynomials_from_answer,
-    polynomials_to_lists,
     recording,
     render,
     run_script,
@@ -45,11 +45,10 @@ def test_a_missing_parameter_is_an_error() -> None:
 def test_polynomials_round_trip() -> None:
     x, y = sympy.symbols("x y")
     f = sympy.Poly(3 * x**2 * y - 7 * y + 2, x, y)
-    assert polynomials_to_lists([f]) == [[[3, [[0, 2], [1, 1]]], [-7, [[1, 1]]], [2, []]]]
+    lists = [[[2, []], [3, [[0, 2], [1, 1]]], [-7, [[1, 1]]]]]
+    assert script_lists([f], (x, y)) == lists
     answer = {"coefficients": ["-3/2", "7/2", "-1"], "exponents": [[2, 1], [0, 1], [0, 0]]}
     assert polynomials_from_answer([answer], (x, y)) == (f,)
-    with pytest.raises(TypeError):
-        polynomials_to_lists([sympy.Poly(x / 2, x, y)])
 
 
 def test_every_template_starts_with_what_it_is() -> None:
@@ -64,7 +63,7 @@ def test_saved_scripts_run_under_plain_m2_and_agree(session, tmp_path: Path) -> 
         run_script(session, "parametrization", d=2, d_out=1, a=1, t=2)
         answer = run_script(session, "elimination", d=2, d_out=1, a=1, t=2)
         generators = polynomials_from_answer(answer["generators"], layer.symbols)
-        lists = polynomials_to_lists(generators)
+        lists = script_lists(generators, layer.symbols)
         run_script(session, "jacobian_singular", variables=6, polynomials=lists)
         run_script(session, "closure", d=2, d_out=1, v=1, r=1, j=1)
         run_script(

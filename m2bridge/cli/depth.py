@@ -48,7 +48,9 @@ def dimension(as_json: bool, **options: Any) -> None:
         with reporter() as report:
             found = network.dimension(progress=report, **given)
         rendered(
-            document.dimension_document(found), lambda: terminal.dimension(found), as_json=as_json
+            lambda: document.dimension_document(found),
+            lambda: terminal.dimension(found),
+            as_json=as_json,
         )
 
 

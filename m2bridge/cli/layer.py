@@ -60,7 +60,7 @@ def analyze(as_json: bool, out: str | None, save_scripts: str | None, **options:
         with open_session_for(options) as session, reporter() as report:
             found = layer.analyze(session=session, progress=report, **options)
         rendered(
-            document.analysis_document(found),
+            lambda: document.analysis_document(found),
             lambda: terminal.analysis(found),
             as_json=as_json,
             out=folder,
@@ -93,7 +93,7 @@ def ideal(as_json: bool, out: str | None, save_scripts: str | None, **options: A
         with open_session_for(options) as session, reporter() as report:
             found = layer.implicit_ideal(method, session=session, progress=report, **options)
         rendered(
-            document.ideal_document(found),
+            lambda: document.ideal_document(found),
             lambda: terminal.ideal(found),
             as_json=as_json,
             out=folder,
@@ -135,7 +135,7 @@ def singular_locus(
         folder, scripts = checked_folder(out), checked_folder(save_scripts)
         found = _ask("singular_locus", options)
         rendered(
-            document.singular_document(found),
+            lambda: document.singular_document(found),
             lambda: terminal.singular_locus(found),
             as_json=as_json,
             out=folder,
@@ -161,7 +161,7 @@ def boundary(as_json: bool, out: str | None, save_scripts: str | None, **options
         folder, scripts = checked_folder(out), checked_folder(save_scripts)
         found = _ask("boundary", options)
         rendered(
-            document.boundary_document(found),
+            lambda: document.boundary_document(found),
             lambda: terminal.boundary(found),
             as_json=as_json,
             out=folder,
@@ -184,7 +184,7 @@ def strata(as_json: bool, **options: Any) -> None:
         with reporter() as report:
             found = layer.strata(progress=report)
         rendered(
-            document.strata_document(layer, found),
+            lambda: document.strata_document(layer, found),
             lambda: terminal.strata(layer, found),
             as_json=as_json,
         )
@@ -204,7 +204,9 @@ def invariants(as_json: bool, **options: Any) -> None:
         with reporter():
             found = layer.invariants()
         rendered(
-            document.invariants_document(found), lambda: terminal.invariants(found), as_json=as_json
+            lambda: document.invariants_document(found),
+            lambda: terminal.invariants(found),
+            as_json=as_json,
         )
 
 
@@ -225,4 +227,4 @@ def verify_theorems(as_json: bool, **options: Any) -> None:
         given = {name: value for name, value in options.items() if value is not None}
         with reporter() as report:
             table = verify(progress=report, **given)
-        rendered(table.to_dict(), lambda: terminal.theorems(table), as_json=as_json)
+        rendered(lambda: table.to_dict(), lambda: terminal.theorems(table), as_json=as_json)

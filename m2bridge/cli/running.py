@@ -140,7 +140,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def rendered(
-    document: Mapping[str, Any],
+    document: Callable[[], Mapping[str, Any]],
     readable: Callable[[], RenderableType],
     *,
     as_json: bool,
@@ -148,13 +148,16 @@ def rendered(
     scripts: Path | None = None,
     provenance: Provenance | None = None,
 ) -> None:
-    """Prints the answer once, as JSON or readable, and writes the files that were asked for."""
+    """Prints the answer once, as JSON or readable, and writes the files that were asked for.
+
+    Both forms are made only when they are needed: a document may hold thousands of polynomials.
+    """
     if scripts is not None and provenance is not None:
         provenance.save(scripts)
     if out is not None:
-        _write_report(document, readable(), out, provenance)
+        _write_report(document(), readable(), out, provenance)
     if as_json:
-        click.echo(json_text(document))
+        click.echo(json_text(document()))
     else:
         Console().print(readable())
 

@@ -115,14 +115,14 @@ def identify(file: str, as_json: bool, tolerance: float | None, **options: Any) 
             batch = layer.identify_batch(**weights, tolerance=tolerance)
             body = weights_text.batch_body(batch)
             rendered(
-                document.with_model(layer, body),
+                lambda: document.with_model(layer, body),
                 lambda: weights_text.batch(batch),
                 as_json=as_json,
             )
             return
         found = layer.identify(**weights, tolerance=tolerance)
         rendered(
-            document.with_model(layer, found.as_dict()),
+            lambda: document.with_model(layer, found.as_dict()),
             lambda: weights_text.identification(found),
             as_json=as_json,
         )
@@ -145,7 +145,7 @@ def recognize(file: str, as_json: bool, **options: Any) -> None:
         layer = chosen_layer(options)
         found = layer.recognize(_coefficients(file))
         rendered(
-            document.with_model(layer, found.as_dict()),
+            lambda: document.with_model(layer, found.as_dict()),
             lambda: weights_text.recognition(found),
             as_json=as_json,
         )
@@ -184,7 +184,7 @@ def fibre(as_json: bool, weights: str | None, function: str | None, **options: A
             with reporter():
                 generic = network.generic_fibre()
             rendered(
-                document.generic_fibre_document(generic),
+                lambda: document.generic_fibre_document(generic),
                 lambda: weights_text.generic_fibre(generic),
                 as_json=as_json,
             )
@@ -197,7 +197,7 @@ def fibre(as_json: bool, weights: str | None, function: str | None, **options: A
             layer = chosen_layer(options)
             found = layer.fibre(_coefficients(str(function)))
         rendered(
-            document.with_model(layer, found.as_dict()),
+            lambda: document.with_model(layer, found.as_dict()),
             lambda: weights_text.fibre(found),
             as_json=as_json,
         )

@@ -23,7 +23,6 @@ from m2bridge.geometry.elimination import (
 from m2bridge.geometry.hilbert import image_degree, image_dimension
 from m2bridge.geometry.implicit import ImplicitIdeal, implicit_ideal
 from m2bridge.geometry.singular import SingularLocus, singular_locus
-from m2bridge.geometry.strata.listing import strata
 from m2bridge.geometry.strata.stratum import Stratum
 from m2bridge.provenance import Provenance, watched
 
@@ -58,7 +57,7 @@ class Analysis:
         dimension, degree: of the affine cone of functions and of its Zariski closure.
         expected_dimension: the published formula (arXiv 2408.17221), None where it says nothing.
         ideal: the equations, or None when they were refused by size; `notes` then says why.
-        strata: the image by rank type, largest first.
+        strata: the image by rank type, the zero function first, with what certifies them.
         singular_locus, boundary: with equations where these were not refused by size.
         certainty: question -> "proved", "modular", "numerical" or "conjectural".
         cross_checks: which answers were found in a second way too.
@@ -137,9 +136,7 @@ def analyze(
         ideal = _ideal(layer, session, max_degree, time_limit, notes, progress)
         tell("elimination", 0, None)
         checks += _eliminate(layer, ideal, session)
-        tell("strata", 0, None)
-        found = strata(layer)
-        tell("singular locus", 0, None)
+        tell("strata and singular locus", 0, None)
         singular = _with_equations(singular_locus, layer, session, notes)
         tell("Jacobian criterion", 0, None)
         checks += _jacobian(layer, ideal, singular, session)
@@ -151,7 +148,7 @@ def analyze(
             degree=image_degree(layer),
             expected_dimension=published(layer),
             ideal=ideal,
-            strata=found,
+            strata=singular.strata,
             singular_locus=singular,
             boundary=edge,
             certainty={
@@ -224,7 +221,7 @@ def _eliminate(layer: Layer, ideal: ImplicitIdeal | None, session: Session) -> l
             f"{layer}: elimination gives dimension {other.dimension} and degree {other.degree}, "
             f"the theory {numbers[0]} and {numbers[1]}"
         )
-    if not same_ideal(list(ideal.generators), list(other.generators), layer.symbols, session):
+    if not same_ideal(ideal.generators, other.generators, layer.symbols, session):
         raise VerificationError(f"{layer}: elimination gives another ideal than the weights")
     return [
         CrossCheck(
@@ -250,7 +247,7 @@ def _jacobian(
     if codimension == 0 or count > _CROSS_CHECK_MINORS:
         return []
     other = jacobian_singular_locus(
-        list(ideal.generators), layer.symbols, codimension, session, timeout=_CROSS_CHECK_SECONDS
+        ideal.generators, layer.symbols, codimension, session, timeout=_CROSS_CHECK_SECONDS
     )
     ours = [(c.dimension, c.degree) for c in singular.components]
     theirs = [(c.dimension, c.degree) for c in other.components]
@@ -260,8 +257,8 @@ def _jacobian(
             f"the strata {ours}"
         )
     if len(ours) == 1 and not same_ideal(
-        list(singular.components[0].generators or ()),
-        list(other.components[0].generators),
+        singular.components[0].generators or (),
+        other.components[0].generators,
         layer.symbols,
         session,
     ):

@@ -16,7 +16,8 @@ import sympy
 from m2bridge.attention.layer import Layer
 from m2bridge.engine import Session
 from m2bridge.errors import SizeLimitError
-from m2bridge.scripts import polynomials_from_answer, polynomials_to_lists, run_script
+from m2bridge.geometry.generators import script_lists
+from m2bridge.scripts import polynomials_from_answer, run_script
 
 __all__ = [
     "MAX_MINORS",
@@ -157,7 +158,7 @@ def jacobian_singular_locus(
         "jacobian_singular",
         timeout=timeout,
         variables=len(symbols),
-        polynomials=polynomials_to_lists(generators),
+        polynomials=script_lists(generators, symbols),
     )
     components = [
         PrimeComponent(
@@ -185,8 +186,8 @@ def same_ideal(
         "invariants_of_ideal",
         timeout=timeout,
         variables=len(symbols),
-        polynomials=polynomials_to_lists(first),
-        other=polynomials_to_lists(second),
+        polynomials=script_lists(first, symbols),
+        other=script_lists(second, symbols),
         primality=False,
     )
     return bool(answer["equal"])

@@ -6,9 +6,10 @@ them must not cost anything; seeing them costs once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import sympy
 
@@ -24,7 +25,9 @@ __all__ = [
     "HighestSource",
     "ModuleSource",
     "module_sources",
+    "script_lists",
     "sparse_from_poly",
+    "texts",
     "to_poly",
 ]
 
@@ -64,6 +67,9 @@ def sparse_from_poly(
     """
     if not isinstance(polynomial, (sympy.Poly, sympy.Expr)):
         raise TypeError(f"expected a sympy polynomial, got {type(polynomial).__name__}")
+    if isinstance(polynomial, sympy.Poly) and polynomial.gens == tuple(symbols):
+        if polynomial.domain in (sympy.ZZ, sympy.QQ):
+            return _cleared(polynomial)
     expression = polynomial.as_expr()
     strangers = expression.free_symbols - set(symbols)
     if strangers:
@@ -73,13 +79,64 @@ def sparse_from_poly(
         poly = sympy.Poly(expression, *symbols, domain=sympy.QQ)
     except sympy.CoercionFailed as exc:
         raise ValueError(f"the coefficients are not rational numbers: {expression}") from exc
-    _, cleared = poly.clear_denoms(convert=True)
+    return _cleared(poly)
+
+
+def _cleared(poly: sympy.Poly) -> IntegerPolynomial:
+    """The sparse form of a polynomial over ZZ or QQ, denominators cleared."""
+    _, cleared = poly.set_domain(sympy.QQ).clear_denoms(convert=True)
     out: dict[tuple[int, ...], int] = {}
     for exponents, c in cleared.terms():
         key = tuple(i for i, e in enumerate(exponents) for _ in range(e))
         if c:
             out[key] = int(c)
     return out
+
+
+def _sparse(
+    polynomials: Sequence[sympy.Poly], symbols: Sequence[sympy.Symbol]
+) -> Iterator[IntegerPolynomial]:
+    """Sparse forms; expanding thousands of generators as sympy objects would take minutes."""
+    if isinstance(polynomials, Generators):
+        yield from polynomials.sparse()
+        return
+    for polynomial in polynomials:
+        yield sparse_from_poly(polynomial, symbols)
+
+
+def texts(polynomials: Sequence[sympy.Poly], symbols: Sequence[sympy.Symbol]) -> list[str]:
+    """Polynomials in sympy's syntax, in the names of the symbols; terms in the order of these."""
+    names = [str(symbol) for symbol in symbols]
+    return [_text(f, names) for f in _sparse(polynomials, symbols)]
+
+
+def _text(polynomial: IntegerPolynomial, names: Sequence[str]) -> str:
+    parts: list[str] = []
+    for monomial, c in sorted(polynomial.items()):
+        powers = [
+            names[i] if n == 1 else f"{names[i]}**{n}" for i, n in sorted(Counter(monomial).items())
+        ]
+        if abs(c) != 1 or not powers:
+            powers.insert(0, str(abs(c)))
+        sign = ("- " if c < 0 else "+ ") if parts else ("-" if c < 0 else "")
+        parts.append(sign + "*".join(powers))
+    return " ".join(parts) or "0"
+
+
+def script_lists(
+    polynomials: Sequence[sympy.Poly], symbols: Sequence[sympy.Symbol]
+) -> list[list[list[Any]]]:
+    """Polynomials as an M2 script wants them: terms ``[coefficient, [[variable, exponent], ...]]``.
+
+    Coefficients are cleared of denominators.
+    """
+    return [
+        [
+            [c, [[i, n] for i, n in sorted(Counter(monomial).items())]]
+            for monomial, c in sorted(f.items())
+        ]
+        for f in _sparse(polynomials, symbols)
+    ]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import sympy
 from m2bridge.attention import Layer
 from m2bridge.engine import Session
 from m2bridge.errors import VerificationError
-from m2bridge.geometry.generators import Generators
+from m2bridge.geometry.generators import Generators, script_lists
 from m2bridge.geometry.recognize import Recognition, recognize
 from m2bridge.geometry.strata.claims import model_dimension
 from m2bridge.geometry.strata.closures import Component, EquationOptions, closure_component
@@ -20,7 +20,7 @@ from m2bridge.geometry.strata.confirm import confirmed_component
 from m2bridge.geometry.strata.equations import gradient
 from m2bridge.geometry.strata.listing import maximal, strata
 from m2bridge.geometry.strata.locate import stratum_of_point
-from m2bridge.scripts import polynomials_from_answer, polynomials_to_lists, run_script
+from m2bridge.scripts import polynomials_from_answer, run_script
 
 __all__ = ["TangentSpace", "tangent_space"]
 
@@ -223,7 +223,7 @@ def _cone(
         "tangent_cone",
         timeout=timeout,
         variables=layer.ambient_dimension,
-        polynomials=polynomials_to_lists(generators),
+        polynomials=script_lists(generators, layer.symbols),
         numerators=[int(x.p) for x in point],
         denominators=[int(x.q) for x in point],
         pivot=next(k for k, x in enumerate(point) if x),

@@ -16,6 +16,7 @@ from m2bridge.geometry.analysis import Analysis
 from m2bridge.geometry.boundary import Boundary
 from m2bridge.geometry.depth.result import DimensionResult
 from m2bridge.geometry.generic_fibre import GenericFibre
+from m2bridge.geometry.generators import texts
 from m2bridge.geometry.implicit import ImplicitIdeal, Irreducible
 from m2bridge.geometry.invariants import InvariantReport
 from m2bridge.geometry.singular import SingularLocus
@@ -92,7 +93,7 @@ def _irreducible(entry: Irreducible) -> dict[str, Any]:
 def _ideal_body(ideal: ImplicitIdeal) -> dict[str, Any]:
     return {
         "generators_by_degree": _counts(ideal.generators_by_degree),
-        "ideal": [str(f.as_expr()) for f in ideal.generators],
+        "ideal": texts(ideal.generators, ideal.layer.symbols),
         "method": ideal.method,
         "max_degree": ideal.max_degree,
         "complete": ideal.complete,
@@ -102,7 +103,7 @@ def _ideal_body(ideal: ImplicitIdeal) -> dict[str, Any]:
             for degree, entries in sorted(ideal.irreducibles.items())
         },
         "highest_weight_vectors": {
-            str(degree): [str(f.as_expr()) for f in vectors]
+            str(degree): texts(vectors, ideal.layer.symbols)
             for degree, vectors in sorted(ideal.highest_weight_vectors.items())
         },
     }

@@ -102,6 +102,15 @@ def ideal(found: ImplicitIdeal) -> RenderableType:
     return Group(model_line(found.layer), *_ideal_parts(found))
 
 
+def _shown_equations(found: ImplicitIdeal) -> list[RenderableType]:
+    """All generators where these are few; else one for each module that they form."""
+    if len(found.generators) <= _MOST_POLYNOMIALS or not found.highest_weight_vectors:
+        return _polynomials(found.generators)
+    vectors = [f for _, fs in sorted(found.highest_weight_vectors.items()) for f in fs]
+    head = Text("  one polynomial for each module (--json lists all generators):", style="dim")
+    return [head, *_polynomials(vectors)]
+
+
 def _ideal_parts(found: ImplicitIdeal) -> list[RenderableType]:
     rows: list[tuple[str, Any]] = [
         ("dimension", f"{found.dimension} of {found.layer.ambient_dimension}"),
@@ -116,7 +125,7 @@ def _ideal_parts(found: ImplicitIdeal) -> list[RenderableType]:
         ("certainty", found.certainty),
         ("why", found.certificate),
     ]
-    return [facts(rows), *_polynomials(found.generators)]
+    return [facts(rows), *_shown_equations(found)]
 
 
 def strata(layer: Layer, found: Sequence[Stratum]) -> RenderableType:

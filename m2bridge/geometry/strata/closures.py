@@ -10,7 +10,7 @@ from typing import Any
 
 from m2bridge.attention import Layer
 from m2bridge.errors import SizeLimitError
-from m2bridge.geometry.generators import Generators, module_sources
+from m2bridge.geometry.generators import Generators, module_sources, texts
 from m2bridge.geometry.hilbert import generator_degree_bound
 from m2bridge.geometry.strata.equations import closure_map
 from m2bridge.geometry.strata.forms import generic_type
@@ -96,7 +96,9 @@ class Component:
         return {
             "dimension": self.dimension,
             "degree": self.degree,
-            "generators": None if generators is None else [str(f.as_expr()) for f in generators],
+            "generators": None
+            if generators is None
+            else texts(generators, self.stratum.layer.symbols),
             "generators_by_degree": None
             if counts is None
             else {str(k): n for k, n in counts.items()},

@@ -9,10 +9,11 @@ from m2bridge.attention import Layer
 from m2bridge.engine import Session
 from m2bridge.errors import M2TimeoutError, VerificationError
 from m2bridge.geometry.implicit import implicit_ideal
+from m2bridge.geometry.generators import script_lists
 from m2bridge.geometry.strata.closures import Component, closure_component
 from m2bridge.geometry.strata.ranks import RankStratum
 from m2bridge.geometry.strata.symmetric import SymmetricStratum
-from m2bridge.scripts import polynomials_to_lists, run_script
+from m2bridge.scripts import run_script
 
 __all__ = ["confirmed_component"]
 
@@ -52,7 +53,7 @@ def confirmed_component(component: Component, session: Session) -> Component:
             "component",
             timeout=_SECONDS,
             variables=size,
-            polynomials=polynomials_to_lists(generators),
+            polynomials=script_lists(generators, component.stratum.layer.symbols),
             primality=primality,
         )
     except M2TimeoutError:
