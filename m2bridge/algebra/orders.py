@@ -60,11 +60,19 @@ class MonomialOrder:
 
     @property
     def m2_blocks(self) -> list[list[Any]]:
-        """The blocks as nested lists of integers, for ``makeRing`` in M2Algebra.m2."""
-        return [
-            [_CODES[kind], list(data) if isinstance(data, tuple) else data]
-            for kind, data in self.blocks
-        ]
+        """The blocks as nested lists of integers, for ``makeRing`` in M2Algebra.m2.
+
+        M2 reads weights from the first variable of the block that comes next.
+        """
+        found: list[list[Any]] = []
+        start = 0
+        for kind, data in self.blocks:
+            if isinstance(data, tuple):
+                found.append([_CODES[kind], list(data[start:])])
+            else:
+                found.append([_CODES[kind], data])
+                start += data
+        return found
 
 
 def monomial_order(order: Any, size: int) -> MonomialOrder:

@@ -1,0 +1,256 @@
+"""What is a polynomial, and what is refused before any M2 is asked. No M2 here."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+import sympy
+from sympy import I, Mul, Poly, Rational, Symbol, exp, oo, pi, sin, sqrt, symbols
+from sympy.polys.domains import EX, GF, QQ, RR, ZZ
+from sympy.polys.rings import PolyRing
+from sympy.polys.rings import ring as sympy_ring
+
+from m2bridge.algebra.convert import element_from
+from m2bridge.algebra.domains import checked_domain
+from m2bridge.algebra.ring import Ring
+
+x, y, z, n = symbols("x y z n")
+RING = PolyRing((x, y), QQ, "grevlex")
+
+
+def ring_of(*args: Any) -> Ring:
+    """A ring that never asks."""
+    return Ring(None, *args)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "terms"),
+    [
+        (x**2 - y / 3, {(2, 0): QQ(1), (0, 1): QQ(-1, 3)}),
+        ((x + y) ** 2 * (x - 1), {}),
+        (Poly(x * y + 1, y, x), {(1, 1): QQ(1), (0, 0): QQ(1)}),
+        (Poly(x * y, y), {(1, 1): QQ(1)}),  # the coefficient ring is ZZ[x]
+        (Poly(x, x, z), {(1, 0): QQ(1)}),  # z does not occur
+        (sympy_ring("y,x", ZZ)[1] * 3, {(0, 1): QQ(3)}),
+        (0, {}),
+        (x - x, {}),
+        (-4, {(0, 0): QQ(-4)}),
+        (Fraction(2, 6), {(0, 0): QQ(1, 3)}),
+        (np.int64(7), {(0, 0): QQ(7)}),
+        (np.array(5), {(0, 0): QQ(5)}),
+        (flint.fmpz(9), {(0, 0): QQ(9)}),
+        (flint.fmpq(1, 9), {(0, 0): QQ(1, 9)}),
+        (QQ(2, 7), {(0, 0): QQ(2, 7)}),
+        (Rational(1, 2), {(0, 0): QQ(1, 2)}),
+        ((x + 1) ** 0, {(0, 0): QQ(1)}),
+    ],
+)
+def test_polynomials(value: Any, terms: dict[Any, Any]) -> None:
+    element = element_from(RING, value)
+    assert element.ring == RING
+    if terms or value in (0, x - x):
+        assert dict(element) == terms
+    if isinstance(value, sympy.Expr):
+        assert sympy.expand(element.as_expr() - value) == 0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1 / x,
+        sqrt(x),
+        x**n,
+        x**-1 * y,
+        x ** Rational(1, 2),
+        sin(x),
+        0.5 * x,
+        sympy.nan,
+        oo,
+        sympy.zoo,
+        x * oo,
+        sqrt(2) * x,
+        I * x,
+        pi * x,
+        x + z,
+        Symbol("x", positive=True),
+        1.5,
+        1j,
+        float("nan"),
+        float("inf"),
+        np.float64(0.5),
+        Poly(0.5 * x, x),
+        Poly(x, x, modulus=7),
+        Poly(x / y, x),
+        Poly(exp(x) + 1, exp(x)),
+        Poly(z, x, z),
+        x ** (2**40),
+        sympy.Function("f")(x),
+        sympy.Derivative(x**2, x),
+        sympy.Piecewise((x, x > 0), (0, True)),
+        Symbol("A", commutative=False),
+        flint.nmod(3, 7),
+    ],
+    ids=str,
+)
+def test_no_polynomial(value: Any) -> None:
+    with pytest.raises(ValueError):
+        element_from(RING, value)
+
+
+@pytest.mark.parametrize("value", ["x", b"x", True, np.bool_(True), None, [x], x > 0, object()])
+def test_nothing_of_the_kind(value: Any) -> None:
+    with pytest.raises(TypeError):
+        element_from(RING, value)
+
+
+def test_symbols_that_print_alike_are_different() -> None:
+    positive = Symbol("x", positive=True)
+    ring = ring_of([x, positive])
+    element = ring.element(x - positive)
+    assert dict(element) == {(1, 0): 1, (0, 1): -1}
+    assert ring.polynomial(x - positive) == Poly(x - positive, x, positive, domain=QQ)
+    with pytest.raises(ValueError, match="other assumptions"):
+        ring_of([x]).element(positive)
+
+
+def test_deep_expressions_need_no_recursion() -> None:
+    depth = 4 * sys.getrecursionlimit()
+    deep: Any = x
+    for _ in range(depth):
+        deep = Mul(sympy.Add(deep, 1, evaluate=False), -1, evaluate=False)
+    element = element_from(PolyRing((x,), GF(3), "lex"), deep)
+    # -(t + 1) done twice is t
+    assert dict(element) == {(1,): GF(3)(1)}
+    wrong = 1 / y
+    for _ in range(depth):
+        wrong = sympy.Add(Mul(wrong, x, evaluate=False), 1, evaluate=False)
+    with pytest.raises(ValueError, match="1/y is not a polynomial"):
+        element_from(RING, wrong)
+
+
+def test_long_sums() -> None:
+    total = sympy.Add(*(i * x**i for i in range(1, 2_001)))
+    assert len(element_from(RING, total)) == 2_000
+
+
+def test_modular_numbers() -> None:
+    ring = PolyRing((x,), GF(7), "lex")
+    assert dict(element_from(ring, x / 2 + 8)) == {(1,): GF(7)(4), (0,): GF(7)(1)}
+    assert dict(element_from(ring, 7 * x)) == {}
+    assert dict(element_from(ring, Poly(x, x, modulus=7))) == {(1,): GF(7)(1)}
+    with pytest.raises(ValueError, match="modulo 7"):
+        element_from(ring, x / 14)
+    with pytest.raises(ValueError, match="GF"):
+        element_from(ring, Poly(x, x, modulus=5))
+    with pytest.raises(ValueError, match="integer"):
+        element_from(PolyRing((x,), ZZ, "lex"), x / 2)
+
+
+def test_algebraic_numbers() -> None:
+    field = QQ.algebraic_field(sqrt(2))
+    ring = PolyRing((x,), field, "lex")
+    (number,) = element_from(ring, (sqrt(2) + 1) * x).values()
+    assert number == field.from_sympy(1 + sqrt(2))
+    (number,) = element_from(ring, x / (sqrt(2) + 1)).values()
+    assert number == field.from_sympy(sqrt(2) - 1)
+    with pytest.raises(ValueError):
+        element_from(ring, sqrt(3) * x)
+    gaussian = ring_of([x], sympy.QQ_I)
+    assert gaussian.polynomial(Poly(x + 1 + I, x)).domain.is_AlgebraicField
+
+
+@pytest.mark.parametrize("domain", [RR, EX, ZZ[y], QQ.frac_field(y), GF(6), GF(4), GF(2**31 + 11)])
+def test_domains_that_macaulay2_lacks(domain: Any) -> None:
+    with pytest.raises(ValueError):
+        checked_domain(domain)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [("x x", ValueError), (["x"], TypeError), ([x + 1], TypeError), (3, TypeError)],
+)
+def test_bad_variables(given: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ring_of(given)
+
+
+def test_noncommuting_variables_are_refused() -> None:
+    with pytest.raises(ValueError, match="commute"):
+        ring_of([Symbol("A", commutative=False)])
+
+
+def test_generators_come_in_many_shapes() -> None:
+    ring = ring_of([x, y])
+    expected = ring.ideal(x, y).elements
+    array = np.array([x, y], dtype=object)
+    for given in ([x, y], (x, y), array, sympy.Matrix([x, y]), iter([x, y])):
+        assert ring.ideal(given).elements == expected
+    assert ring.ideal([x], y).elements == expected
+    assert ring.ideal(ring.element(x), y).elements == expected
+    assert ring.ideal(np.array([2, 3])).elements == ring.ideal(2, 3).elements
+    for unordered in ({x, y}, {x: 1}):
+        with pytest.raises(TypeError, match="order"):
+            ring.ideal(unordered)
+    with pytest.raises(ValueError, match="polynomial 1"):
+        ring.ideal(x, 1 / y)
+
+
+def test_rings_are_values() -> None:
+    ring = ring_of("x y", QQ, "lex")
+    assert ring == ring_of([x, y], QQ, "lex")
+    assert hash(ring) == hash(ring_of([x, y], QQ, "lex"))
+    assert ring != ring_of("y x", QQ, "lex")
+    assert ring != ring_of("x y", ZZ, "lex")
+    assert ring != ring_of("x y", QQ, "grevlex")
+    assert ring_of("").symbols == ()
+    assert ring_of(x).symbols == (x,)
+
+
+def test_a_ring_without_variables_has_numbers() -> None:
+    ring = ring_of([])
+    assert ring.ideal(3, Fraction(1, 2)).generators == [3, Rational(1, 2)]
+    with pytest.raises(ValueError, match="no symbols"):
+        ring.element(x)
+
+
+def test_huge_exponents_stay_sparse() -> None:
+    from m2bridge.errors import SizeLimitError
+
+    ideal = ring_of("x").ideal(x ** (2**31 - 1))
+    assert dict(ideal.elements[0]) == {(2**31 - 1,): 1}
+    with pytest.raises(SizeLimitError, match="elements"):
+        _ = ideal.generators
+
+
+def test_matrices_come_in_many_shapes() -> None:
+    ring = ring_of([x, y])
+    expected = ring.matrix([[1, 2], [3, 4]])
+    numbers = [[1, 2], [3, 4]]
+    for given in (np.array(numbers), sympy.Matrix(numbers), flint.fmpz_mat(numbers), expected):
+        assert ring.matrix(given) == expected
+    assert ring.matrix(np.array([[x, 1]], dtype=object)).elements == ring.matrix([[x, 1]]).elements
+    assert ring.matrix(sympy.zeros(0, 3)).shape == (0, 3)
+    assert ring.matrix([]).shape == (0, 0)
+    for wrong in ([[1], [1, 2]], np.array([[0.5]]), np.array([1, 2]), [[1.5]]):
+        with pytest.raises(ValueError):
+            ring.matrix(wrong)
+    for wrong in ("x", x, 3):
+        with pytest.raises(TypeError):
+            ring.matrix(wrong)
+
+
+def test_what_is_shown() -> None:
+    ring = ring_of([x, y])
+    ideal = ring.ideal(x**2 - y / 2)
+    assert repr(ideal) == "Ideal(x**2 - y/2) in Ring(QQ[x, y], grevlex)"
+    latex = r"$\left\langle x^{2} - \frac{y}{2} \right\rangle \subset \mathbb{Q}[x, y]$"
+    assert ideal._repr_latex_() == latex
+    assert "long" in repr(ring.ideal(10**5000 * x))
+    assert "(1000 terms)" in repr(ring.ideal(sum(x**i for i in range(1000))))
+    assert "9 x 9" in repr(ring.matrix([[x] * 9] * 9))
+    assert "more" in repr(ring.ideal([x**i for i in range(20)]))
