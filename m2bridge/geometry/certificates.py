@@ -41,8 +41,11 @@ __all__ = [
 PRIMES = (32003, 31991)
 """Characteristics for Hilbert series; a second one is tried when the first disagrees."""
 
-MAX_GENERATORS = 3_000
-"""More generators than this are not sent to Macaulay2 for a certificate."""
+MAX_SERIES_SIZE = 50_000
+MAX_UNMIXED_SIZE = 5_000
+"""Generators times variables beyond which Macaulay2 is not asked for a Hilbert series (a Groebner
+basis modulo a prime), or for unmixedness (a free resolution over QQ): time and memory would run
+away."""
 
 
 def script_polynomials(polynomials: Sequence[IntegerPolynomial]) -> list[list[list[Any]]]:
@@ -203,13 +206,15 @@ def macaulay2_verdict(
         return Verdict(
             False, "Not the whole ideal: the image has smaller dimension than the whole space."
         )
-    if len(polynomials) > MAX_GENERATORS:
+    expected = hilbert_series(layer)
+    size = len(polynomials) * layer.ambient_dimension
+    limit = MAX_UNMIXED_SIZE if expected is None else MAX_SERIES_SIZE
+    if size > limit:
         return Verdict(
             None,
-            f"Macaulay2 was not asked: {len(polynomials)} generators are more than "
-            f"{MAX_GENERATORS}.",
+            f"Macaulay2 was not asked: {len(polynomials)} generators in {layer.ambient_dimension} "
+            "variables would take too long.",
         )
-    expected = hilbert_series(layer)
     try:
         if expected is not None:
             return _by_series(expected, polynomials, layer.ambient_dimension, session, timeout)

@@ -22,11 +22,13 @@ class Verdict:
 
     Attributes:
         complete: True and False are proved; None is undecided.
-        reason: the proof, or what is known and what would settle it.
+        reason: the proof, or what is known.
+        hint: what would settle an undecided question.
     """
 
     complete: bool | None
     reason: str
+    hint: str = ""
 
 
 def check_hilbert_function(layer: Layer, ideal: WeightIdeal) -> int:
@@ -58,13 +60,17 @@ def theoretical_verdict(layer: Layer, ideal: WeightIdeal) -> Verdict:
     """What a proved bound on generator degrees says about the degrees that were computed."""
     top = ideal.max_degree
     bound = generator_degree_bound(layer)
+    known = f"Complete up to degree {top}: equations up to there follow from the generators."
+    by_macaulay2 = (
+        "the Hilbert series of the generators, computed by Macaulay2 (pass a session)"
+        if hilbert_function(layer, 1) is not None
+        else "dimension, degree and unmixedness, computed by Macaulay2 (pass a session)"
+    )
     if bound is None:
         return Verdict(
             None,
-            f"Complete up to degree {top}: every equation of degree at most {top} follows from the "
-            "generators. No bound on the degrees of generators is proved for this model; a "
-            "Hilbert series computed by Macaulay2 (pass a session) or a higher max_degree may "
-            "settle it.",
+            f"{known} No bound on the degrees of generators is proved for this model.",
+            f"What may settle it: {by_macaulay2}, or a higher max_degree.",
         )
     limit, reason = bound
     if top >= limit:
@@ -75,6 +81,6 @@ def theoretical_verdict(layer: Layer, ideal: WeightIdeal) -> Verdict:
         )
     return Verdict(
         None,
-        f"Complete up to degree {top}. No generator has degree above {limit}, because {reason}; "
-        f"max_degree={limit} settles it, or a Hilbert series computed by Macaulay2.",
+        f"{known} No generator has degree above {limit}, because {reason}.",
+        f"What settles it: max_degree={limit}, or {by_macaulay2}.",
     )

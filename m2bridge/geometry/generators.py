@@ -67,9 +67,9 @@ def sparse_from_poly(
     """
     if not isinstance(polynomial, (sympy.Poly, sympy.Expr)):
         raise TypeError(f"expected a sympy polynomial, got {type(polynomial).__name__}")
-    if isinstance(polynomial, sympy.Poly) and polynomial.gens == tuple(symbols):
-        if polynomial.domain in (sympy.ZZ, sympy.QQ):
-            return _cleared(polynomial)
+    of_the_ring = isinstance(polynomial, sympy.Poly) and polynomial.gens == tuple(symbols)
+    if of_the_ring and polynomial.domain in (sympy.ZZ, sympy.QQ):
+        return _cleared(polynomial)
     expression = polynomial.as_expr()
     strangers = expression.free_symbols - set(symbols)
     if strangers:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["search", "settle"]
 
-_CERTIFICATE_SECONDS = 120.0
+_CERTIFICATE_SECONDS = 60.0
 """How long Macaulay2 may take for a certificate when there is no time limit."""
 
 _AUTO_SIZE = 25_000
@@ -103,6 +103,8 @@ def settle(
     verdict = theoretical_verdict(layer, ideal)
     if verdict.complete is None:
         verdict = _look_ahead(layer, ideal, verdict, deadline, options)
+    if session is None and verdict.hint:
+        return ideal, Verdict(verdict.complete, f"{verdict.reason} {verdict.hint}")
     while verdict.complete is None and session is not None:
         left = None if deadline is None else deadline - time.monotonic()
         limit = _CERTIFICATE_SECONDS if left is None else max(1.0, left)

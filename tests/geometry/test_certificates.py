@@ -101,6 +101,14 @@ def test_no_equations_are_all_only_where_the_image_is_everything() -> None:
     assert idle.asked == 0
 
 
+def test_macaulay2_is_not_asked_for_what_it_cannot_do() -> None:
+    idle = Scripted({})
+    verdict = macaulay2_verdict(Layer(4, 1, 1, 1), ONE * 1085, idle)
+    assert verdict.complete is None
+    assert "not asked" in verdict.reason
+    assert idle.asked == 0
+
+
 def test_polynomials_for_scripts() -> None:
     assert script_polynomials([{(0, 0, 2): -3, (1,): 5}]) == [
         [[-3, [[0, 2], [2, 1]]], [5, [[1, 1]]]]
