@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import M2Error, M2MemoryError, M2TimeoutError
 from m2bridge.geometry.completeness import Verdict
+from m2bridge.geometry.generators import sparse_lists
 from m2bridge.geometry.hilbert import (
     HilbertSeries,
     hilbert_series,
@@ -35,7 +36,6 @@ __all__ = [
     "betti_numbers",
     "hilbert_series_of",
     "macaulay2_verdict",
-    "script_polynomials",
 ]
 
 PRIMES = (32003, 31991)
@@ -46,17 +46,6 @@ MAX_UNMIXED_SIZE = 5_000
 """Generators times variables beyond which Macaulay2 is not asked for a Hilbert series (a Groebner
 basis modulo a prime), or for unmixedness (a free resolution over QQ): time and memory would run
 away."""
-
-
-def script_polynomials(polynomials: Sequence[IntegerPolynomial]) -> list[list[list[Any]]]:
-    """Sparse polynomials for a script: terms ``[coefficient, [[variable, exponent], ...]]``."""
-    return [
-        [
-            [int(c), [[v, monomial.count(v)] for v in sorted(set(monomial))]]
-            for monomial, c in f.items()
-        ]
-        for f in polynomials
-    ]
 
 
 def hilbert_series_of(
@@ -81,7 +70,7 @@ def hilbert_series_of(
         "hilbert_certificate",
         timeout=timeout,
         variables=variables,
-        polynomials=script_polynomials(polynomials),
+        polynomials=sparse_lists(polynomials),
         prime=prime,
     )
     terms = {int(k): int(c) for k, c in answer["numerator"]}
@@ -154,7 +143,7 @@ def _by_unmixedness(
         "unmixed_certificate",
         timeout=timeout,
         variables=layer.ambient_dimension,
-        polynomials=script_polynomials(polynomials),
+        polynomials=sparse_lists(polynomials),
     )
     dimension, degree = image_dimension(layer), image_degree(layer)
     if (answer["dimension"], answer["degree"]) != (dimension, degree):
@@ -250,7 +239,7 @@ def betti_numbers(
         "betti",
         timeout=timeout,
         variables=variables,
-        polynomials=script_polynomials(polynomials),
+        polynomials=sparse_lists(polynomials),
         prime=prime,
     )
     return {(int(i), int(k)): int(n) for i, k, n in sorted(answer)}

@@ -7,7 +7,7 @@ them must not cost anything; seeing them costs once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -27,6 +27,7 @@ __all__ = [
     "module_sources",
     "script_lists",
     "sparse_from_poly",
+    "sparse_lists",
     "texts",
     "to_poly",
 ]
@@ -126,16 +127,18 @@ def _text(polynomial: IntegerPolynomial, names: Sequence[str]) -> str:
 def script_lists(
     polynomials: Sequence[sympy.Poly], symbols: Sequence[sympy.Symbol]
 ) -> list[list[list[Any]]]:
-    """Polynomials as an M2 script wants them: terms ``[coefficient, [[variable, exponent], ...]]``.
+    """Polynomials as an M2 script wants them, cleared of denominators; see ``sparse_lists``."""
+    return sparse_lists(_sparse(polynomials, symbols))
 
-    Coefficients are cleared of denominators.
-    """
+
+def sparse_lists(polynomials: Iterable[IntegerPolynomial]) -> list[list[list[Any]]]:
+    """Sparse polynomials for an M2 script: terms ``[coefficient, [[variable, exponent], ...]]``."""
     return [
         [
-            [c, [[i, n] for i, n in sorted(Counter(monomial).items())]]
+            [int(c), [[i, n] for i, n in sorted(Counter(monomial).items())]]
             for monomial, c in sorted(f.items())
         ]
-        for f in _sparse(polynomials, symbols)
+        for f in polynomials
     ]
 
 

@@ -14,9 +14,9 @@ from m2bridge.geometry.certificates import (
     SeriesMismatch,
     hilbert_series_of,
     macaulay2_verdict,
-    script_polynomials,
 )
 from m2bridge.geometry.completeness import check_hilbert_function, theoretical_verdict
+from m2bridge.geometry.generators import sparse_lists
 from m2bridge.geometry.hilbert import HilbertSeries
 from m2bridge.geometry.implicit import implicit_ideal
 from m2bridge.geometry.weights import WeightIdeal, attention_map, ideal_up_to_degree, layer_map
@@ -110,9 +110,7 @@ def test_macaulay2_is_not_asked_for_what_it_cannot_do() -> None:
 
 
 def test_polynomials_for_scripts() -> None:
-    assert script_polynomials([{(0, 0, 2): -3, (1,): 5}]) == [
-        [[-3, [[0, 2], [2, 1]]], [5, [[1, 1]]]]
-    ]
+    assert sparse_lists([{(0, 0, 2): -3, (1,): 5}]) == [[[-3, [[0, 2], [2, 1]]], [5, [[1, 1]]]]]
 
 
 def test_a_contradiction_to_theorem_7_is_never_ignored() -> None:
