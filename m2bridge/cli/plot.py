@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from m2bridge.cli.options import chosen_layer, layer_options, numbers
+from m2bridge.cli.reading import exact_numbers, read_json
 from m2bridge.cli.running import failures_told, reporter
 
 __all__ = ["plot"]
@@ -41,19 +42,27 @@ def strata(out: str, **options: Any) -> None:
 
 
 @plot.command("slice")
-@click.option("--seed", type=int, help="A random slice instead of the standard one.")
-@click.option("--dimension", type=int, default=3, show_default=True, help="2 or 3 (with --seed).")
+@click.option("--a", type=int, default=2, show_default=True, help="The attention dimension.")
+@click.option("--through", metavar="FILE", help="JSON: points (lists of 6 coefficients) in it.")
+@click.option("--seed", type=int, help="A random slice; with --through: its random directions.")
+@click.option("--dimension", type=int, default=3, show_default=True, help="2 or 3.")
 @_out
-def slice_(out: str, seed: int | None, dimension: int) -> None:
+def slice_(out: str, a: int, through: str | None, seed: int | None, dimension: int) -> None:
     """A slice of the (d, d_out, a) = (2, 1, 2) neuromanifold, and what real weights miss of it."""
     with failures_told():
-        from m2bridge.geometry.slices import default_slice, random_slice
+        from m2bridge.geometry.slices import default_slice, random_slice, slice_through
         from m2bridge.models import LightningAttention
         from m2bridge.report.plots import save_figure, slice_figure
 
-        layer = LightningAttention(2, 1, 2)
+        layer = LightningAttention(2, 1, a)
+        points = None if through is None else exact_numbers(read_json(through))
         with reporter():
-            piece = default_slice(layer) if seed is None else random_slice(layer, dimension, seed)
+            if points is not None:
+                piece = slice_through(layer, points, dimension, seed or 0)
+            elif seed is not None:
+                piece = random_slice(layer, dimension, seed)
+            else:
+                piece = default_slice(layer)
             target = save_figure(slice_figure(piece), out)
         click.echo(f"wrote {target}")
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import click
@@ -19,63 +15,12 @@ from m2bridge.cli.options import (
     layer_options,
     network_options,
 )
+from m2bridge.cli.reading import exact_numbers, read_json, read_weights
 from m2bridge.cli.running import failures_told, rendered, reporter
 from m2bridge.models import LightningAttention
 from m2bridge.report import document, weights_text
 
 __all__ = ["fibre", "identify", "recognize"]
-
-
-def _read_json(name: str) -> Any:
-    """A JSON file (``-``: standard input); integers and texts stay exact.
-
-    Raises:
-        ValueError: it cannot be read, or is not JSON.
-    """
-    try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text("utf-8")
-        return json.loads(text)
-    except OSError as error:
-        raise ValueError(f"{name} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ValueError(f"{name} is not JSON: {error}") from error
-
-
-def _exact(value: Any) -> Any:
-    """Numbers of a JSON document: texts like "1/2" become exact, the rest stays."""
-    if isinstance(value, list):
-        return [_exact(item) for item in value]
-    if isinstance(value, str):
-        try:
-            return Fraction(value.replace(" ", ""))
-        except (ValueError, ZeroDivisionError):
-            raise ValueError(
-                f"{value!r} is not a rational number such as 3, -1/2 or 0.25"
-            ) from None
-    return value
-
-
-def _read_weights(name: str) -> dict[str, Any]:
-    """Q, K and V from an .npz file or a JSON object.
-
-    Raises:
-        ValueError: the file cannot be read, or one of the three is missing.
-    """
-    if name.endswith(".npz"):
-        try:
-            with np.load(name, allow_pickle=False) as file:
-                found: Mapping[str, Any] = {key: file[key] for key in file.files}
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{name} cannot be read as a .npz file: {error}") from error
-    else:
-        found = _read_json(name)
-        if not isinstance(found, dict):
-            raise ValueError(f'{name} must hold a JSON object with "Q", "K" and "V"')
-        found = {key: _exact(value) for key, value in found.items()}
-    missing = [key for key in ("Q", "K", "V") if key not in found]
-    if missing:
-        raise ValueError(f"{name} has no {', '.join(missing)}; it must hold Q, K and V")
-    return {key: found[key] for key in ("Q", "K", "V")}
 
 
 def _layer_of(weights: Mapping[str, Any], options: dict[str, Any]) -> LightningAttention:
@@ -109,7 +54,7 @@ def identify(file: str, as_json: bool, tolerance: float | None, **options: Any) 
     m2bridge identify weights.npz --t 8
     """
     with failures_told():
-        weights = _read_weights(file)
+        weights = read_weights(file)
         layer = _layer_of(weights, options)
         if np.ndim(weights["Q"]) == 3:
             batch = layer.identify_batch(**weights, tolerance=tolerance)
@@ -152,11 +97,11 @@ def recognize(file: str, as_json: bool, **options: Any) -> None:
 
 
 def _coefficients(file: str) -> Any:
-    given = _read_json(file)
+    given = read_json(file)
     if isinstance(given, dict):
-        return {name: _exact(value) for name, value in given.items()}
+        return {name: exact_numbers(value) for name, value in given.items()}
     if isinstance(given, list):
-        return _exact(given)
+        return exact_numbers(given)
     raise ValueError(f"{file} must hold a JSON list of coefficients, or an object by their names")
 
 
@@ -190,7 +135,7 @@ def fibre(as_json: bool, weights: str | None, function: str | None, **options: A
             )
             return
         if weights is not None:
-            given = _read_weights(weights)
+            given = read_weights(weights)
             layer = _layer_of(given, options)
             found = layer.fibre(**given)
         else:
