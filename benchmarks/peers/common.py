@@ -1,0 +1,76 @@
+"""What every side of benchmarks/bridge.py measures, and how it reports: one JSON object a line.
+
+Runs in each peer's own environment, so it uses nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+TRIVIAL = "2+2"
+GROEBNER = "R = QQ[x,y,z]; toString gens gb ideal(x^2-y*z, x*y-z^2, y^2-x*z)"
+TERMS = (2_000, 20_000, 100_000)
+GENERATORS = 500
+LONGEST_SECONDS = 120.0
+
+
+def exponents(i: int) -> tuple[int, ...]:
+    """Different monomials in six variables."""
+    return (i % 11, i // 11 % 11, i // 121 % 11, i // 1331 % 11, i // 14641, 1)
+
+
+def coefficient(i: int) -> tuple[int, int]:
+    """Numerator and denominator of a coefficient; none is zero."""
+    return (-1) ** i * (i + 1), 7 if (i + 1) % 7 else 11
+
+
+def m2_polynomial(terms: int) -> str:
+    """M2 code of the same polynomial, in QQ[x_1..x_6]; it fits into one line."""
+    return (
+        f"sum({terms}, i -> (-1)^i*(i+1)/(if (i+1)%7 != 0 then 7 else 11)"
+        "*x_1^(i%11)*x_2^(i//11%11)*x_3^(i//121%11)*x_4^(i//1331%11)*x_5^(i//14641)*x_6)"
+    )
+
+
+def tell(name: str, seconds: float | None, note: str = "") -> None:
+    """Reports one measurement, or why there is none."""
+    sys.stdout.write(json.dumps({"name": name, "seconds": seconds, "note": note}) + "\n")
+    sys.stdout.flush()
+
+
+def median_of(action: Callable[[], object], times: int) -> float:
+    """The median time of an action, after one that does not count."""
+    action()
+    taken = []
+    begun = time.perf_counter()
+    for _ in range(times):
+        start = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - start)
+        if time.perf_counter() - begun > LONGEST_SECONDS:
+            break
+    return statistics.median(taken)
+
+
+def once(action: Callable[[], object]) -> float:
+    """The time of one action."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def measured(name: str, take: Callable[[], float]) -> bool:
+    """Reports what ``take`` measures, or what went wrong; whether it went well and was quick."""
+    start = time.perf_counter()
+    try:
+        tell(name, take())
+    except BaseException as error:  # a peer may fail in any way; the others go on
+        tell(name, None, f"{type(error).__name__}: {error}"[:300])
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return False
+    return time.perf_counter() - start < LONGEST_SECONDS
