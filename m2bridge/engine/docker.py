@@ -15,13 +15,14 @@ import contextlib
 import logging
 import os
 import select
+import subprocess
 import time
 import weakref
 from pathlib import Path
 
 from m2bridge.engine.attached import Attached, PipePair
 from m2bridge.engine.channel import Exit, Limits
-from m2bridge.engine.containers import NOBODY, ContainerClient, find_client
+from m2bridge.engine.containers import NOBODY, ContainerClient, ContainerState, find_client
 from m2bridge.engine.local import serve_command
 from m2bridge.engine.pins import PINNED
 from m2bridge.errors import DockerError
@@ -57,6 +58,7 @@ _PROCESSES = 128
 _MEMORY_SHARE = 0.75
 _CLIENT_FAILED = (125, 126, 127)  # docker's own statuses: the container was not started
 _SETTLE_SECONDS = 10.0
+_LAST_WORDS_SECONDS = 2.0
 _TRANSCRIPT_BYTES = 65536
 _CHUNK = 1 << 20
 
@@ -265,32 +267,41 @@ class DockerChannel:
     def _end(self, grace_seconds: float) -> Exit:
         # A container that has ended by itself, or does so in time, can be asked why.
         by_itself = self._ends_within(grace_seconds)
-        status: int | None = -9
-        out_of_memory = False
         try:
-            if by_itself:
-                state = self._client.state(self.name)
-                status, out_of_memory = (
-                    (None, False)
-                    if state is None
-                    else (_as_signal(state.exit_code), state.out_of_memory)
-                )
+            state = self._last_state() if by_itself else None
         finally:
             self._client.remove(self.name)
         if not by_itself:
             self._ends_within(_SETTLE_SECONDS)
-        return Exit(status, out_of_memory, self._words())
+            return Exit(-9, False, self._words())
+        if state is None or state.running:
+            return Exit(None, False, self._words())
+        return Exit(_as_signal(state.exit_code), state.out_of_memory, self._words())
+
+    def _last_state(self) -> ContainerState | None:
+        """How the container ended; the engine may take a moment to know."""
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        while True:
+            state = self._client.state(self.name)
+            if state is None or not state.running or time.monotonic() > deadline:
+                return state
+            time.sleep(0.05)
 
     def _ends_within(self, seconds: float) -> bool:
-        """Waits for the client, which ends after its container; reads its last words."""
-        if self._at_end_of_file():
-            seconds = max(seconds, _SETTLE_SECONDS)
+        """Waits for the end of M2's side of the stream, and a little for its last words."""
         deadline = time.monotonic() + seconds
-        while self._attached.process.poll() is None and time.monotonic() < deadline:
+        while not (over := self._is_over()) and time.monotonic() < deadline:
             self._drain()
             time.sleep(0.005)
+        if over:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._attached.process.wait(_LAST_WORDS_SECONDS)
         self._drain()
-        return self._attached.process.poll() is not None
+        return over
+
+    def _is_over(self) -> bool:
+        """Whether the container has ended or is about to: its client has, or the stream has."""
+        return self._attached.process.poll() is not None or self._at_end_of_file()
 
     def _at_end_of_file(self) -> bool:
         """Whether M2's side of the stream is closed: then the container is ending already."""
