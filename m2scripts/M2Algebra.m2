@@ -285,3 +285,4 @@ operation("generators", (r, a, fs) -> {null, (things#(a#0))_*})
 operation("sumcheck", (r, a, fs) -> (
         gs := (things#(a#0))_*;
         {null, {gs#0 - sum(drop(gs, 1))}}))
+operation("held", (r, a, fs) -> {#keys things, {}})

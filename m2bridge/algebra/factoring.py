@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from m2bridge.errors import VerificationError
 
 if TYPE_CHECKING:
     from m2bridge.algebra.ring import Ring
+
+_log = logging.getLogger("m2bridge.algebra")
 
 __all__ = ["Factorization", "check_factoring", "factorization", "real_roots", "resultant"]
 
@@ -103,8 +106,9 @@ def real_roots(ring: Ring, element: Any, precision: Any = None) -> list[tuple[An
         (lower, upper) sympy Rationals, ascending and disjoint; a root that is an end of its
         interval gives lower == upper. Multiple roots count once.
 
-    M2's package RealRoots isolates where it is installed, else sympy's ``Poly.intervals``. Either
-    way every interval is checked by a Sturm count, and so is their number: the answer is proved.
+    M2's package RealRoots isolates; where it is missing, or its answer is wrong, sympy's
+    ``Poly.intervals`` does. Either way every interval is checked by a Sturm count, and so is their
+    number: the answer is proved.
 
     Raises:
         ValueError: another ring, the zero polynomial, or several variables.
@@ -122,13 +126,22 @@ def real_roots(ring: Ring, element: Any, precision: Any = None) -> list[tuple[An
         return []
     symbol = ring.symbols[used[0]]
     terms = {(m[used[0]],): QQ.convert(c, ring.domain) for m, c in element.items()}
-    squarefree = sympy.Poly.from_dict(terms, symbol, domain=QQ).sqf_part()
+    # monic: M2 1.21 goes wrong where the leading coefficient is negative
+    squarefree = sympy.Poly.from_dict(terms, symbol, domain=QQ).sqf_part().monic()
     line = type(ring)(ring.macaulay2, (symbol,), QQ)
     reply = line.macaulay2.ask(
         "realroots", line, [width.numerator, width.denominator], [line.element(squarefree)]
     )
-    found = None if reply.data is None else [tuple(map(_rational, pair)) for pair in reply.data]
-    return _isolated(squarefree, found, width)
+    eps = sympy.Rational(width.numerator, width.denominator)
+    if reply.data is not None:
+        found = sorted(tuple(map(_rational, pair)) for pair in reply.data)
+        try:
+            return _checked([_closed(squarefree, *pair) for pair in found], squarefree, eps)
+        except VerificationError as error:
+            _log.warning(
+                "the answer of Macaulay2's RealRoots was wrong (%s); sympy's is taken", error
+            )
+    return _checked([pair for pair, _ in squarefree.intervals(eps=eps)], squarefree, eps)
 
 
 def _checked_precision(precision: Any) -> Fraction:
@@ -146,21 +159,14 @@ def _rational(value: Any) -> Any:
     return sympy.Rational(Fraction(value))
 
 
-def _isolated(
-    polynomial: Any, found: list[tuple[Any, ...]] | None, width: Fraction
-) -> list[tuple[Any, Any]]:
-    """Half-open intervals (a, b] of M2's made closed, and counted."""
-    eps = sympy.Rational(width.numerator, width.denominator)
-    if found is None:
-        intervals = [(a, b) for (a, b), _ in polynomial.intervals(eps=eps)]
-    else:
-        intervals = [_closed(polynomial, lower, upper) for lower, upper in sorted(found)]
+def _checked(intervals: list[tuple[Any, Any]], polynomial: Any, eps: Any) -> list[tuple[Any, Any]]:
+    """The intervals, if there is exactly one root in each, and none elsewhere."""
     total = polynomial.count_roots()
     if len(intervals) != total:
         raise VerificationError(f"{len(intervals)} intervals, but {total} real roots")
     for i, (lower, upper) in enumerate(intervals):
-        if polynomial.count_roots(lower, upper) != 1:
-            raise VerificationError(f"[{lower}, {upper}] does not hold exactly one root")
+        if not 0 <= upper - lower <= eps or polynomial.count_roots(lower, upper) != 1:
+            raise VerificationError(f"[{lower}, {upper}] is too wide, or does not hold one root")
         if i and not intervals[i - 1][1] < lower:
             raise VerificationError(f"the intervals before and at {lower} meet")
     return intervals
@@ -168,6 +174,8 @@ def _isolated(
 
 def _closed(polynomial: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
     """The root of (lower, upper] in a closed interval with no other root in it."""
+    if not lower < upper:
+        raise VerificationError(f"{lower} is not below {upper}")
     if polynomial.eval(upper) == 0:
         return upper, upper
     middle = (lower + upper) / 2
