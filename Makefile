@@ -3,7 +3,7 @@
 #   make run                 set up, then analyse one layer (D, DOUT, A, T select it)
 #   make ideal|singular|boundary|strata   one part of the answer
 #   make test                unit tests, and those that need Macaulay2
-#   make lint | types | docs-test | test-slow | bench
+#   make lint | types | docs | docs-test | test-slow | bench
 #   make docker-build | docker-run | docker-test
 #   make clean | distclean
 
@@ -22,7 +22,7 @@ PYTEST := $(VENV)/bin/python -m pytest
 LAYER = --d $(D) --d-out $(DOUT) --a $(A) --t $(T)
 FILES = --out $(OUT)
 
-.PHONY: help run ideal singular boundary strata setup m2 dev test test-slow docs-test lint types format bench clean distclean \
+.PHONY: help run ideal singular boundary strata setup m2 dev test test-slow docs docs-test lint types format bench clean distclean \
 	docker-build docker-run docker-test
 
 help:
@@ -67,6 +67,10 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --quiet -e '.[dev]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --quiet -e '.[docs]'
+	@touch $@ $(VENV)/.installed
+
 # Checks
 
 test: dev m2
@@ -74,6 +78,9 @@ test: dev m2
 
 test-slow: dev m2
 	$(PYTEST) -m "slow and not docker" --timeout 3600
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(VENV)/bin/mkdocs build --strict
 
 docs-test: dev m2
 	$(PYTEST) tests/docs
