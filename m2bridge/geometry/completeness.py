@@ -61,16 +61,11 @@ def theoretical_verdict(layer: Layer, ideal: WeightIdeal) -> Verdict:
     top = ideal.max_degree
     bound = generator_degree_bound(layer)
     known = f"Complete up to degree {top}: equations up to there follow from the generators."
-    by_macaulay2 = (
-        "the Hilbert series of the generators, computed by Macaulay2 (pass a session)"
-        if hilbert_function(layer, 1) is not None
-        else "dimension, degree and unmixedness, computed by Macaulay2 (pass a session)"
-    )
     if bound is None:
         return Verdict(
             None,
             f"{known} No bound on the degrees of generators is proved for this model.",
-            f"What may settle it: {by_macaulay2}, or a higher max_degree.",
+            "A higher max_degree may settle it.",
         )
     limit, reason = bound
     if top >= limit:
@@ -82,5 +77,5 @@ def theoretical_verdict(layer: Layer, ideal: WeightIdeal) -> Verdict:
     return Verdict(
         None,
         f"{known} No generator has degree above {limit}, because {reason}.",
-        f"What settles it: max_degree={limit}, or {by_macaulay2}.",
+        f"max_degree={limit} settles it.",
     )

@@ -104,7 +104,8 @@ def settle(
     if verdict.complete is None:
         verdict = _look_ahead(layer, ideal, verdict, deadline, options)
     if session is None and verdict.hint:
-        return ideal, Verdict(verdict.complete, f"{verdict.reason} {verdict.hint}")
+        text = f"{verdict.reason} {verdict.hint} So may Macaulay2 (pass a session)."
+        return ideal, Verdict(verdict.complete, text)
     while verdict.complete is None and session is not None:
         left = None if deadline is None else deadline - time.monotonic()
         limit = _CERTIFICATE_SECONDS if left is None else max(1.0, left)
@@ -115,7 +116,7 @@ def settle(
         else:
             if asked.complete is not None:
                 return ideal, asked
-            return ideal, Verdict(None, f"{verdict.reason} {asked.reason}")
+            return ideal, Verdict(None, f"{verdict.reason} {asked.reason} {verdict.hint}")
         verdict = Verdict(
             None,
             f"Complete up to degree {ideal.max_degree}. The Hilbert series of the generators "
