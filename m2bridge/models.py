@@ -6,7 +6,7 @@ Every method here is one call of a geometry function; nothing is computed in thi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -137,11 +137,19 @@ class LightningAttention(Layer, AttentionNetwork):
         timeout: float | None = None,
         **options: Any,
     ) -> ImplicitIdeal:
-        """The equations of all functions of this layer; see ``geometry.implicit``."""
+        """The equations of all functions of this layer; see ``geometry.implicit``.
+
+        Macaulay2 certifies them and runs the methods "elimination" and "multigraded"; with
+        ``certify=False`` the other methods do without it.
+        """
         opening = {"engine": engine, "path": path, "memory": memory, "timeout": timeout}
-        with session_for(session, **opening) as open_one, watched(open_one) as watch:
+        alone = session is None and not certify and method in ("auto", "weights")
+        with (
+            nullcontext() if alone else session_for(session, **opening) as used,
+            watched(used) as watch,
+        ):
             found = implicit_ideal(
-                self, method, max_degree=max_degree, certify=certify, session=open_one, **options
+                self, method, max_degree=max_degree, certify=certify, session=used, **options
             )
             return replace(found, provenance=watch.provenance())
 

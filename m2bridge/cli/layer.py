@@ -19,6 +19,7 @@ from m2bridge.cli.running import (
     open_session_for,
     rendered,
     reporter,
+    without_macaulay2,
 )
 from m2bridge.report import document, terminal
 
@@ -76,10 +77,13 @@ def analyze(as_json: bool, out: str | None, save_scripts: str | None, **options:
 )
 @_degree_option
 @_limit_option
+@click.option("--no-certify", is_flag=True, help="Only the equations; no Macaulay2 is needed.")
 @engine_options
 @json_option
 @out_option
-def ideal(as_json: bool, out: str | None, save_scripts: str | None, **options: Any) -> None:
+def ideal(
+    as_json: bool, out: str | None, save_scripts: str | None, no_certify: bool, **options: Any
+) -> None:
     """The equations of the closure of all functions, with certificates.
 
     \b
@@ -90,8 +94,14 @@ def ideal(as_json: bool, out: str | None, save_scripts: str | None, **options: A
         layer = chosen_layer(options)
         folder, scripts = checked_folder(out), checked_folder(save_scripts)
         method = options.pop("method")
-        with open_session_for(options) as session, reporter() as report:
-            found = layer.implicit_ideal(method, session=session, progress=report, **options)
+        macaulay2 = not no_certify or method in ("elimination", "multigraded")
+        with (
+            open_session_for(options) if macaulay2 else without_macaulay2(options) as session,
+            reporter() as report,
+        ):
+            found = layer.implicit_ideal(
+                method, session=session, certify=not no_certify, progress=report, **options
+            )
         rendered(
             lambda: document.ideal_document(found),
             lambda: terminal.ideal(found),
@@ -106,7 +116,8 @@ def _ask(question: str, options: dict[str, Any]) -> Any:
     """singular_locus or boundary of the chosen layer, with Macaulay2 unless equations are off."""
     ask = getattr(chosen_layer(options), question)
     if options.pop("no_equations"):
-        return ask(equations=False)
+        with without_macaulay2(options):
+            return ask(equations=False)
     with open_session_for(options) as session, reporter() as report:
         return ask(session=session, progress=report)
 

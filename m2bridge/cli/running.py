@@ -36,6 +36,7 @@ __all__ = [
     "open_session_for",
     "rendered",
     "reporter",
+    "without_macaulay2",
     "write_file",
 ]
 
@@ -97,6 +98,14 @@ def open_session_for(options: dict[str, Any]) -> Iterator[Session]:
         ) as session,
     ):
         yield session
+
+
+@contextlib.contextmanager
+def without_macaulay2(options: dict[str, Any]) -> Iterator[None]:
+    """No session: takes the engine options out of ``options`` and leaves them unused."""
+    for name in ("engine", "m2", "timeout", "memory", "no_cache"):
+        options.pop(name)
+    yield None
 
 
 def checked_folder(name: str | None) -> Path | None:
