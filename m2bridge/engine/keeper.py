@@ -106,14 +106,13 @@ def _kill(group: int, number: int) -> None:
         os.killpg(group, number)
 
 
-def _kill_all(group: int) -> int:
-    """Ends the group and whatever left it; returns the leader's exit status.
+def _kill_all(group: int) -> None:
+    """Ends the group and whatever left it.
 
     On Linux orphans become the keeper's children (it is their "subreaper"), so that even a
     process that made a session of its own is found.
     """
     _kill(group, signal.SIGKILL)
-    _, status = os.waitpid(group, 0)
     deadline = time.monotonic() + 5.0
     while time.monotonic() < deadline:
         for pid in _children(os.getpid()):
@@ -124,16 +123,6 @@ def _kill_all(group: int) -> int:
                 time.sleep(0.001)
         except ChildProcessError:
             break
-    return os.waitstatus_to_exitcode(status)
-
-
-def _ended(leader: int) -> bool:
-    """Whether the leader has ended; orphans of its that have are laid to rest."""
-    while (child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
-        if child.si_pid == leader:
-            return True
-        os.waitpid(child.si_pid, 0)
-    return False
 
 
 class _Keeper:
@@ -143,6 +132,7 @@ class _Keeper:
         self.parent = parent
         self.control = control
         self.output = output
+        self.status = 0  # of COMMAND, once it has ended
         self.memory = memory if os.path.isdir("/proc/self/task") else 0  # noqa: PTH112
         self.transcript = b""
         self.poll = select.poll()
@@ -160,7 +150,7 @@ class _Keeper:
         """Waits until the group has to end; the reason why."""
         pause = _MEMORY_POLL_MS if self.memory else _PARENT_POLL_MS
         while True:
-            if _ended(group):
+            if self.ended(group):
                 return "ended"
             for descriptor, _ in self.poll.poll(pause):
                 if descriptor == self.wake:
@@ -173,6 +163,19 @@ class _Keeper:
                 return "abandoned"
             if self.memory and _resident_bytes(group) > self.memory:
                 return "memory"
+
+    def ended(self, leader: int) -> bool:
+        """Whether the leader has ended; orphans of its that have are laid to rest."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return True
+            if pid == leader:
+                self.status = os.waitstatus_to_exitcode(status)
+                return True
+            if pid == 0:
+                return False
 
     def obey(self, group: int) -> str | None:
         try:
@@ -216,7 +219,11 @@ def main(arguments: list[str]) -> int:
         os.close(int(end))
     keeper = _Keeper(parent, control, output, memory)
     reason = keeper.watch(group)
-    status = _kill_all(group)
+    if reason != "ended":
+        _kill(group, signal.SIGKILL)
+        _, status = os.waitpid(group, 0)
+        keeper.status = os.waitstatus_to_exitcode(status)
+    _kill_all(group)
     while keeper.take_output():
         pass
     if folder:
@@ -224,7 +231,7 @@ def main(arguments: list[str]) -> int:
 
         shutil.rmtree(folder, ignore_errors=True)
     try:
-        control.sendall(f"{status} {reason}\n".encode() + keeper.transcript)
+        control.sendall(f"{keeper.status} {reason}\n".encode() + keeper.transcript)
         control.shutdown(socket.SHUT_WR)
     except OSError:
         pass

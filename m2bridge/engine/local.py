@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import select
+import sys
 import time
 import weakref
 from pathlib import Path
@@ -17,6 +19,7 @@ from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
 __all__ = ["LocalChannel", "LocalEngine", "serve_command"]
 
+_log = logging.getLogger("m2bridge.engine")
 _M2_PACKAGE = "M2Bridge.m2"
 _M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
 _SMALL_READ = 1 << 16  # what a pipe holds
@@ -46,6 +49,8 @@ class LocalEngine:
         Raises:
             EngineError: the process or its folder cannot be made.
         """
+        if limits.memory and sys.platform != "linux":
+            _log.warning("memory limits of local processes are only kept on Linux, not here")
         folder = private_folder()
         try:
             (Path(folder) / _M2_PACKAGE).write_bytes((SCRIPTS_FOLDER / _M2_PACKAGE).read_bytes())
@@ -63,6 +68,7 @@ class LocalChannel:
     def __init__(self, executable: str, folder: str, memory: int) -> None:
         self._folder = folder
         self._received = b""
+        self._taken = 0  # how much of that was handed on
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             request_read, self._requests = high_pipe()
             theirs.callback(os.close, request_read)
@@ -111,17 +117,18 @@ class LocalChannel:
 
     def receive(self, size: int, deadline: float | None) -> bytes:
         """See Channel.receive."""
-        received = self._received
-        if len(received) < size:
+        end = self._taken + size
+        if end > len(self._received):
             self._fill(size, deadline)
-            received = self._received
-        self._received = received[size:]
-        return received[:size]
+            end = size
+        data = self._received[self._taken : end]
+        self._taken = end
+        return data
 
     def _fill(self, size: int, deadline: float | None) -> None:
         """Reads until so many bytes are there; what came before a deadline is kept."""
-        parts = [self._received]
-        missing = size - len(self._received)
+        parts = [self._received[self._taken :]]
+        missing = size - len(parts[0])
         try:
             while missing > 0:
                 _wait(self._readable, deadline)
@@ -141,6 +148,7 @@ class LocalChannel:
                 missing -= len(part)
         finally:
             self._received = b"".join(parts)
+            self._taken = 0
 
     def _has_ended(self) -> bool:
         poll = select.poll()

@@ -51,9 +51,12 @@ class Session:
         session_timeout: seconds that all calls together may take, starts of M2 included.
 
     Several threads may share a session; their calls take turns, and a call's time begins when
-    its turn has come. After a time-out or a crash the process is gone; the next call starts a new
-    one, and ``generation`` has grown: whatever was defined in M2 before is lost. A fork of the
-    Python process has no part in its parent's M2; its copy of the session starts one of its own.
+    its turn has come. In asyncio, or in a notebook that must not stand still, let a thread wait:
+    ``await asyncio.to_thread(session.eval, code)``.
+
+    After a time-out or a crash the process is gone; the next call starts a new one, and
+    ``generation`` has grown: whatever was defined in M2 before is lost. A fork of the Python
+    process has no part in its parent's M2; its copy of the session starts one of its own.
     """
 
     def __init__(

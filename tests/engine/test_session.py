@@ -21,6 +21,7 @@ from m2bridge.errors import (
     M2MemoryError,
     M2TimeoutError,
 )
+from tests.engine.test_lifecycle import descendants, descriptors
 
 pytestmark = pytest.mark.m2
 
@@ -288,6 +289,21 @@ def test_interrupts_at_any_moment_never_spoil_an_answer(fresh_session: Session) 
         except KeyboardInterrupt:
             pass
         assert value(fresh_session, "6*7") == "42"
+
+
+@pytest.mark.parametrize(
+    "count", [3, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])]
+)
+def test_many_sessions_leave_nothing(temporary: Path, count: int) -> None:
+    with open_session(timeout=60) as first:  # what is made once is made now
+        first.start()
+    before, children = descriptors(), descendants()
+    for k in range(count):
+        with open_session(timeout=60, memory="2G") as opened:
+            assert value(opened, f"{k}+1") == str(k + 1)
+    assert descriptors() == before
+    assert descendants() == children
+    assert list(temporary.iterdir()) == []
 
 
 # ------------------------------------------------------------------ the user's machine
