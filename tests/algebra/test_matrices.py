@@ -1,0 +1,170 @@
+"""Matrices and maps of rings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sympy import GF, QQ, ZZ, symbols
+from sympy.matrices.normalforms import smith_normal_form
+
+from m2bridge.algebra import Macaulay2
+from m2bridge.algebra.smith import _Work
+
+pytestmark = pytest.mark.m2
+_SOME = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+x, y, z = symbols("x y z")
+
+
+@st.composite
+def integer_matrices(draw: Any) -> Any:
+    rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    numbers = st.one_of(st.integers(-12, 12), st.integers(-(10**30), 10**30))
+    return sympy.Matrix(rows, columns, [draw(numbers) for _ in range(rows * columns)])
+
+
+@_SOME
+@given(matrix=integer_matrices())
+def test_smith_forms_of_integers(m2: Macaulay2, matrix: Any) -> None:
+    d, p, q = m2.ring([], domain=ZZ).matrix(matrix).smith_form()
+    assert p.to_sympy() * matrix * q.to_sympy() == d.to_sympy()
+    assert abs(p.to_sympy().det()) == abs(q.to_sympy().det()) == 1
+    theirs = smith_normal_form(matrix, domain=sympy.ZZ)
+    size = min(matrix.shape)
+    assert [d.to_sympy()[i, i] for i in range(size)] == [abs(theirs[i, i]) for i in range(size)]
+
+
+@pytest.mark.parametrize("domain", [QQ, GF(7)])
+def test_smith_forms_of_polynomials(m2: Macaulay2, domain: Any) -> None:
+    ring = m2.ring([x], domain=domain)
+    a = ring.matrix([[x**2 - 1, 0, 0], [0, x - 1, 0], [0, 0, x**3]])
+    form = a.smith_form()
+    expected = [1, x - 1, x**3 * (x**2 - 1)]
+    assert form.invariants == [ring.polynomial(e) for e in expected]
+    b = ring.matrix([[x, 1, x], [x**2, x, x**2]])
+    assert b.smith_form().invariants == [ring.polynomial(1), ring.polynomial(0)]
+
+
+def test_the_chain_of_divisions_is_made_here() -> None:
+    """Whatever order M2 leaves the diagonal in."""
+    from sympy.polys.rings import PolyRing
+
+    ring = PolyRing((), ZZ, "lex")
+
+    def rows(numbers: list[list[int]]) -> Any:
+        return [[ring.ground_new(ZZ(n)) for n in row] for row in numbers]
+
+    identity = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    work = _Work(rows([[0, 0, 0], [0, 6, 0], [0, 0, 4]]), rows(identity), rows(identity))
+    work.make_chain(ring)
+    work.normalize(ZZ)
+    assert work.d == rows([[2, 0, 0], [0, 12, 0], [0, 0, 0]])
+
+
+def test_smith_form_refuses_other_rings(m2: Macaulay2) -> None:
+    for ring in (m2.ring([x, y]), m2.ring([x], domain=ZZ), m2.ring([])):
+        with pytest.raises(ValueError, match="Smith"):
+            ring.matrix([[1]]).smith_form()
+    with pytest.raises(ValueError, match="integers"):
+        m2.ring([x]).matrix([[1]]).lll()
+
+
+def test_lll(m2: Macaulay2) -> None:
+    ring = m2.ring([], domain=ZZ)
+    # the minimal polynomial of sqrt(2) + 1, hidden in a lattice
+    scaled = int(sympy.N((sympy.sqrt(2) + 1) * 10**20, 40))
+    squared = int(sympy.N((sympy.sqrt(2) + 1) ** 2 * 10**20, 40))
+    basis = ring.matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1], [10**20, scaled, squared]]).lll()
+    shortest = [int(basis[i, 0]) for i in range(3)]
+    assert shortest in ([1, 2, -1], [-1, -2, 1])
+    # the same lattice: equal Smith forms and determinants
+    assert abs(ring.matrix([[3, 1], [5, 2]]).lll().determinant()) == 1
+    assert ring.matrix(np.zeros((0, 3), dtype=int)).lll().shape == (0, 3)
+
+
+def test_questions_about_matrices(m2: Macaulay2) -> None:
+    ring = m2.ring([x, y, z])
+    generic = ring.matrix([[x, y], [y, z]])
+    assert generic.determinant() == ring.polynomial(x * z - y**2)
+    assert generic.minors(2) == ring.ideal(x * z - y**2)
+    assert generic.minors(1) == ring.ideal(x, y, z)
+    assert generic.minors(3).is_zero
+    assert generic.minors(0).is_unit
+    assert generic.rank() == 2
+    row = ring.matrix([[x, y, z]])
+    koszul = row.syzygies()
+    assert koszul.shape == (3, 3)
+    assert not any((row * koszul).elements)
+    assert row.resolution().ranks == (1, 3, 3, 1)
+    assert ring.matrix([[x, x, 0]]).image().shape == (1, 1)
+    assert row.transpose.shape == (3, 1)
+    assert generic == ring.matrix(generic.to_sympy())
+    assert generic[0, 1] == ring.polynomial(y)
+    with pytest.raises(ValueError, match="determinant"):
+        row.determinant()
+    with pytest.raises(ValueError, match="multiply"):
+        _ = row * row
+
+
+def test_empty_matrices(m2: Macaulay2) -> None:
+    ring = m2.ring([x])
+    for rows, columns in ((0, 0), (0, 3), (2, 0)):
+        empty = ring.matrix(np.zeros((rows, columns), dtype=int))
+        assert empty.shape == (rows, columns)
+        assert empty.rank() == 0
+        assert empty.minors(1).is_zero
+        assert empty.smith_form().diagonal.shape == (rows, columns)
+        assert empty.resolution().ranks[0] == rows
+    # everything goes to zero
+    assert ring.matrix(np.zeros((0, 3), dtype=int)).syzygies().shape == (3, 3)
+    assert ring.matrix([]).determinant() == ring.polynomial(1)
+
+
+# ------------------------------------------------------------------------------- maps of rings
+
+
+def test_kernels(m2: Macaulay2) -> None:
+    s, t = symbols("s t")
+    a, b, c, d = symbols("a b c d")
+    source, target = m2.ring([a, b, c, d]), m2.ring([s, t])
+    cubic = source.map(target, [s**3, s**2 * t, s * t**2, t**3])
+    assert cubic.kernel() == source.ideal(a * c - b**2, b * d - c**2, a * d - b * c)
+    assert cubic(a * d - 2) == target.polynomial(s**3 * t**3 - 2)
+    # images that allow no grading, a zero image, a constant one
+    plane = m2.ring([a, b])
+    assert plane.map(target, [s**2 + s, s]).kernel() == plane.ideal(a - b**2 - b)
+    assert plane.map(target, [s, 0]).kernel() == plane.ideal(b)
+    assert plane.map(target, [s, 3]).kernel() == plane.ideal(b - 3)
+    assert plane.map(target, [s, t]).kernel().is_zero
+
+
+def test_preimages_and_images(m2: Macaulay2) -> None:
+    source, target = m2.ring([x, y], order="lex"), m2.ring([z])
+    square = source.map(target, [z, z**2])
+    assert square.kernel() == source.ideal(x**2 - y)
+    assert square.preimage(target.ideal(z**2)) == source.ideal(y, x**2)
+    assert square.preimage(target.ideal(z - 1)) == source.ideal(x - 1, y - 1)
+    assert square.image(source.ideal(y, x)) == target.ideal(z)
+    with pytest.raises(ValueError, match="lives in"):
+        square.preimage(source.ideal(x))
+
+
+def test_kernels_modulo_a_prime(m2: Macaulay2) -> None:
+    source, target = m2.ring([x, y], domain=GF(3)), m2.ring([z], domain=GF(3))
+    assert source.map(target, [z**2, z**3]).kernel() == source.ideal(x**3 - y**2)
+
+
+def test_maps_that_are_none(m2: Macaulay2) -> None:
+    source, target = m2.ring([x, y]), m2.ring([z])
+    with pytest.raises(ValueError, match="2 variables"):
+        source.map(target, [z])
+    with pytest.raises(ValueError, match="coefficients"):
+        source.map(m2.ring([z], domain=GF(3)), [z, z])
+    with pytest.raises(ValueError, match="not a variable"):
+        source.map(target, [x, z])
