@@ -16,8 +16,8 @@ _HEAD = """# Statements, model by model
 What is commonly said about one layer, beside what is true, for all $d, d', a \\le {max_d}$ and
 $t \\ge 2$. This page is written by `docs/make_theorems.py`; the command
 `m2bridge verify-theorems --max-d {max_d}` prints the same table. *computed* means that everything
-was recomputed exactly at representatives of all strata; *theorem* that at least one part rests on the
-[theory page](theory.md). Types are $(r_V, r_A, r_{{VA}})$.
+was recomputed exactly at representatives of all strata; *theorem* that at least one part rests on
+the [theory page](theory.md). Types are $(r_V, r_A, r_{{VA}})$.
 """
 
 

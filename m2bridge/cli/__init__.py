@@ -27,6 +27,7 @@ COMMANDS = {
     "dimension": ("depth", "The dimension at any depth, with proof."),
     "unroll": ("depth", "A deep network as its reduced data."),
     "sweep": ("depth", "One question for a grid of models."),
+    "report": ("report", "One layer as a page to read and share."),
     "plot": ("plot", "Pictures: strata, slices, dimensions."),
     "run": ("machine", "Run an M2 program under our limits."),
     "install-m2": ("machine", "Install the pinned Macaulay2."),
