@@ -15,12 +15,13 @@ from sympy.polys.domains import QQ
 from m2bridge.algebra.ring import Ring
 from m2bridge.algebra.wire import decode_polynomials, encode_polynomials
 from m2bridge.engine import Answer, Engine, Session, open_session
-from m2bridge.errors import M2Error, WireError
+from m2bridge.errors import WireError
 from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
 __all__ = ["Macaulay2", "Remote", "Reply"]
 
 _PACKAGE = "M2Algebra.m2"
+_LOADING_SECONDS = 60.0
 
 
 @dataclass
@@ -192,7 +193,7 @@ class Macaulay2:
             segments += encode_polynomials(elements, ring.poly_ring)
         try:
             answer = self._session.call("algebra", segments)
-        except M2Error:
+        except BaseException:
             self._era.released.extend(released)  # in doubt: forgetting twice does no harm
             raise
         answer_of = (answer_ring or ring).poly_ring
@@ -208,7 +209,9 @@ class Macaulay2:
         generation = self._session.generation
         if self._era.generation != generation:
             text = (SCRIPTS_FOLDER / _PACKAGE).read_text(encoding="utf-8")
-            self._session.run_script(text + "\nbridgeAnswer true\n")
+            # the user's limit is for the user's questions
+            limit = None if self._session.timeout is None else _LOADING_SECONDS
+            self._session.run_script(text + "\nbridgeAnswer true\n", timeout=limit)
             self._era = _Era(generation)
 
     def _ring_number(self, ring: Ring) -> int:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Ring"]
 
 _LARGEST_POLY_EXPONENT = 10**6
+_MOST_POLY_SYMBOLS = 500
 
 
 class Ring:
@@ -119,10 +120,16 @@ class Ring:
         """The ``sympy.Poly`` of a ``PolyElement`` of ``poly_ring``.
 
         Raises:
-            SizeLimitError: an exponent is so large that sympy's dense Poly would fill the memory.
+            SizeLimitError: sympy's dense and nested Poly would fill the memory with so large an
+                exponent, or its recursion would not end with so many variables.
         """
         if not self.symbols:
             return self.domain.to_sympy(element.get((), self.domain.zero))
+        if self.ngens > _MOST_POLY_SYMBOLS:
+            raise SizeLimitError(
+                f"sympy's Poly is nested, and fails with {self.ngens} symbols (limit "
+                f"{_MOST_POLY_SYMBOLS}); take the sparse polynomials: .elements of the object"
+            )
         largest = max(map(max, element), default=0)
         if largest > _LARGEST_POLY_EXPONENT:
             raise SizeLimitError(

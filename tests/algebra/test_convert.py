@@ -227,6 +227,16 @@ def test_huge_exponents_stay_sparse() -> None:
         _ = ideal.generators
 
 
+def test_many_variables_stay_sparse() -> None:
+    from m2bridge.errors import SizeLimitError
+
+    ring = ring_of("x:2000")
+    ideal = ring.ideal(ring.symbols[1999] ** 2)
+    assert len(ideal.elements[0]) == 1
+    with pytest.raises(SizeLimitError, match="elements"):
+        _ = ideal.generators
+
+
 def test_matrices_come_in_many_shapes() -> None:
     ring = ring_of([x, y])
     expected = ring.matrix([[1, 2], [3, 4]])
