@@ -18,6 +18,7 @@ Names = Callable[[], set[str]]
 
 ROOT = Path(__file__).parents[2]
 PROGRAM_IMAGE = "m2bridge:0.1.0"
+TEST_IMAGE = "m2bridge-test:0.1.0"
 _BUILD_SECONDS = 1200
 
 

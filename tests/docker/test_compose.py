@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from m2bridge.engine.containers import ContainerClient
-from tests.docker.conftest import ROOT
+from tests.docker.conftest import ROOT, TEST_IMAGE, build
 
 pytestmark = pytest.mark.docker
 
@@ -141,6 +141,14 @@ def test_shut_in(compose: Compose) -> None:
     assert lines[3].split()[1] == "1"
     assert lines[4] == "written"
     assert done.stderr.count("touch: cannot touch") == 5
+
+
+def test_the_test_service(client: ContainerClient, compose: Compose) -> None:
+    """Tests of ours pass against what is in the image."""
+    build(client, "test", TEST_IMAGE)
+    done = compose("test", "-q", "-m", "m2 and not slow", "tests/test_scripts.py")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert " passed" in done.stdout
 
 
 def test_stopping_gives_the_results_back(
