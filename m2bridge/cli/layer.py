@@ -17,6 +17,7 @@ from m2bridge.cli.running import (
     checked_folder,
     failures_told,
     open_session_for,
+    published,
     rendered,
     reporter,
     without_macaulay2,
@@ -57,17 +58,10 @@ def analyze(as_json: bool, out: str | None, save_scripts: str | None, **options:
     """
     with failures_told():
         layer = chosen_layer(options)
-        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        folders = checked_folder(out), checked_folder(save_scripts)
         with open_session_for(options) as session, reporter() as report:
             found = layer.analyze(session=session, progress=report, **options)
-        rendered(
-            lambda: document.analysis_document(found),
-            lambda: terminal.analysis(found),
-            as_json=as_json,
-            out=folder,
-            scripts=scripts,
-            provenance=found.provenance,
-        )
+        published(found, document.analysis_document, terminal.analysis, as_json, folders)
 
 
 @click.command()
@@ -92,7 +86,7 @@ def ideal(
     """
     with failures_told():
         layer = chosen_layer(options)
-        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        folders = checked_folder(out), checked_folder(save_scripts)
         method = options.pop("method")
         macaulay2 = not no_certify or method in ("elimination", "multigraded")
         with (
@@ -102,14 +96,7 @@ def ideal(
             found = layer.implicit_ideal(
                 method, session=session, certify=not no_certify, progress=report, **options
             )
-        rendered(
-            lambda: document.ideal_document(found),
-            lambda: terminal.ideal(found),
-            as_json=as_json,
-            out=folder,
-            scripts=scripts,
-            provenance=found.provenance,
-        )
+        published(found, document.ideal_document, terminal.ideal, as_json, folders)
 
 
 def _ask(question: str, options: dict[str, Any]) -> Any:
@@ -143,16 +130,9 @@ def singular_locus(
     m2bridge singular-locus --d 64 --d-out 64 --a 8 --no-equations
     """
     with failures_told():
-        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        folders = checked_folder(out), checked_folder(save_scripts)
         found = _ask("singular_locus", options)
-        rendered(
-            lambda: document.singular_document(found),
-            lambda: terminal.singular_locus(found),
-            as_json=as_json,
-            out=folder,
-            scripts=scripts,
-            provenance=found.provenance,
-        )
+        published(found, document.singular_document, terminal.singular_locus, as_json, folders)
 
 
 @click.command()
@@ -169,16 +149,9 @@ def boundary(as_json: bool, out: str | None, save_scripts: str | None, **options
     m2bridge boundary --d 3 --d-out 1 --a 1 --t 1
     """
     with failures_told():
-        folder, scripts = checked_folder(out), checked_folder(save_scripts)
+        folders = checked_folder(out), checked_folder(save_scripts)
         found = _ask("boundary", options)
-        rendered(
-            lambda: document.boundary_document(found),
-            lambda: terminal.boundary(found),
-            as_json=as_json,
-            out=folder,
-            scripts=scripts,
-            provenance=found.provenance,
-        )
+        published(found, document.boundary_document, terminal.boundary, as_json, folders)
 
 
 @click.command()

@@ -34,6 +34,7 @@ __all__ = [
     "checked_folder",
     "failures_told",
     "open_session_for",
+    "published",
     "rendered",
     "reporter",
     "without_macaulay2",
@@ -169,6 +170,24 @@ def rendered(
         click.echo(json_text(document()))
     else:
         Console().print(readable())
+
+
+def published(
+    found: Any,
+    make: Callable[[Any], Mapping[str, Any]],
+    show: Callable[[Any], RenderableType],
+    as_json: bool,
+    folders: tuple[Path | None, Path | None],
+) -> None:
+    """A result that carries its provenance; ``folders`` are those of --out and --save-scripts."""
+    rendered(
+        lambda: make(found),
+        lambda: show(found),
+        as_json=as_json,
+        out=folders[0],
+        scripts=folders[1],
+        provenance=found.provenance,
+    )
 
 
 def _write_report(
