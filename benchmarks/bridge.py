@@ -47,7 +47,7 @@ REQUIREMENTS = {
     "kernel": ["macaulay2-jupyter-kernel==0.8.2"],
 }
 KERNEL_MODULE = "m2_kernel"
-PEER_SECONDS = 1800
+PEER_SECONDS = 3600
 INSTALL_SECONDS = 1800
 
 Times = dict[str, tuple[float | None, str]]
@@ -141,8 +141,11 @@ def peer(name: str, m2_path: Path, work: Path) -> Times:
     except subprocess.SubprocessError as error:
         said = getattr(error, "stderr", "") or ""
         return {"": (None, f"{type(error).__name__}: {str(said).strip()[-300:] or error}")}
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
-    times: Times = {line["name"]: (line["seconds"], line["note"]) for line in lines}
+    times: Times = {}
+    for line in done.stdout.splitlines():
+        if line.startswith('{"name"'):
+            entry = json.loads(line)
+            times[entry["name"]] = entry["seconds"], entry["note"]
     if not times or done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         times[""] = None, f"status {done.returncode}: {last[-300:]}"

@@ -242,6 +242,10 @@ unread = ""
 
 -- at least n bytes: those of s, and more from Python. No bytes mean that Python is gone.
 readMore = (s, n) -> (
+    if #s === 0 and n <= smallRead then ( -- a small request comes at once
+        s = read(bridgeIn, smallRead);
+        if s === null or #s === 0 then exit 0;
+        if #s >= n then return s);
     parts := new MutableList from {s};
     have := #s;
     while have < n do (
@@ -262,9 +266,9 @@ numberAt = (s, j) -> (
 
 lengthsIn = table -> apply(#table // lengthSize, k -> numberAt(table, lengthSize * k))
 
-lengthBytes = n -> (
-    if n < 256 then (0, 0, 0, 0, 0, n)
-    else (n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255))
+lengthBytes = n -> ascii {
+    n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255}
+smallLengths = apply(256, lengthBytes)
 
 readFrame = () -> (
     s := readMore(unread, headerSize);
@@ -282,10 +286,8 @@ readFrame = () -> (
                 substring(place - n, n, s)))))
 
 writeFrame = (letter, job, segments) -> (
-    count := #segments;
-    bridgeOut << concatenate("M2B2", letter, job,
-        ascii deepSplice {count >> 16 & 255, count >> 8 & 255, count & 255,
-            toSequence apply(segments, s -> lengthBytes(#s))});
+    bridgeOut << concatenate("M2B2", letter, job, substring(3, lengthBytes(#segments)),
+        apply(segments, s -> if #s < 256 then smallLengths#(#s) else lengthBytes(#s)));
     for s in segments do bridgeOut << s;
     bridgeOut << flush;)
 
@@ -307,13 +309,16 @@ bridgeStep = () -> (
     reply = operations#name drop(request, 1);
     << "\003";)
 
+-- capture without the choice of its method and options, which takes longer than it does
+captureStep = try (lookup(capture, String)) (options capture) else capture
+
 serveOnce = () -> (
     (letter, job, segments) := readFrame();
     if letter === "Q" then exit 0;
     if segments#0 === "echo" then writeFrame("R", job, prepend("", drop(segments, 1)))
     else (
         (request, reply) = (segments, null);
-        (failed, text) := capture "bridgeStep()";
+        (failed, text) := captureStep "bridgeStep()";
         -- a copy that the code made of this process has no business here
         if processID() =!= ownProcess then kill processID();
         if failed or reply === null then writeFrame("X", job, {text})

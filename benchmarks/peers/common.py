@@ -6,6 +6,7 @@ Runs in each peer's own environment, so it uses nothing but the standard library
 from __future__ import annotations
 
 import json
+import signal
 import statistics
 import sys
 import time
@@ -63,9 +64,15 @@ def once(action: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def too_long(number: int, frame: object) -> None:
+    raise TimeoutError(f"no end within {2 * LONGEST_SECONDS:.0f} s")
+
+
 def measured(name: str, take: Callable[[], float]) -> bool:
     """Reports what ``take`` measures, or what went wrong; whether it went well and was quick."""
     start = time.perf_counter()
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(int(2 * LONGEST_SECONDS))
     try:
         tell(name, take())
     except BaseException as error:  # a peer may fail in any way; the others go on
@@ -73,4 +80,6 @@ def measured(name: str, take: Callable[[], float]) -> bool:
         if isinstance(error, KeyboardInterrupt):
             raise
         return False
+    finally:
+        signal.alarm(0)
     return time.perf_counter() - start < LONGEST_SECONDS
