@@ -286,3 +286,42 @@ operation("sumcheck", (r, a, fs) -> (
         gs := (things#(a#0))_*;
         {null, {gs#0 - sum(drop(gs, 1))}}))
 operation("held", (r, a, fs) -> {#keys things, {}})
+
+beginDocumentation()
+
+doc ///
+Key
+  M2Algebra
+Headline
+  commutative algebra for another process
+Description
+  Text
+    Defines the operation "algebra" of @TO "M2Bridge::M2Bridge"@: another process names an operation,
+    numbers of rings, ideals and matrices that live here, and polynomials as flat segments.
+///
+
+TEST ///
+debug needsPackage "M2Algebra"
+debug needsPackage "M2Bridge"
+ask = operations#"algebra"
+ring' = first ask {"ring", "{0,{},{1,0,{},2,{{1,2}}}}"}
+-- x^2 - y and x*y - 1
+segments = {"2,2", ascii {1, 1, 2, 0}, "1,-1,1,-1", ascii {0, 1, 0, 1}, ascii {2, 1, 1, 1}, "bytes"}
+ideal' = first ask join({"ideal", "{" | ring' | ",{},{}}"}, segments)
+question' = "{" | ring' | ",{},{" | ideal' | "}}"
+assert(ask {"invariants", question'} === {"[0,3]", "", "", ""})
+assert((ask {"generators", question'})#2 === "1,-1,1,-1")
+-- a number that is given back is forgotten
+held = value first ask {"held", "{" | ring' | ",{},{}}"}
+assert(value first ask {"held", "{" | ring' | ",{" | ideal' | "},{}}"} === held - 1)
+///
+
+TEST ///
+-- over QQ with a root of 2, u^2 - 2*v^2 has two factors
+debug needsPackage "M2Algebra"
+debug needsPackage "M2Bridge"
+ask = operations#"algebra"
+ring' = first ask {"ring", "{0,{},{3,0,{-2,0,1},2,{{1,2}}}}"}
+segments = {"2", ascii {1, 1}, "1,-2", ascii {0, 1}, ascii {2, 2}, "bytes"}
+assert(first ask join({"factor", "{" | ring' | ",{},{}}"}, segments) === "[1,1]")
+///

@@ -136,3 +136,10 @@ def test_an_error_of_macaulay2_leaves_the_session(m2: Macaulay2) -> None:
         m2.ask("nonsense", ring)
     assert ring.ideal(x).dimension == 0
     assert m2.session.generation == generation
+
+
+@pytest.mark.parametrize("package", ["M2Bridge", "M2Algebra"])
+def test_macaulay2s_half_passes_its_own_tests(m2: Macaulay2, package: str) -> None:
+    m2.ask("held", m2.ring([x]))  # loads the packages
+    assert int(m2.eval(f'#tests "{package}"')) > 0
+    m2.eval(f'check "{package}"')
