@@ -84,9 +84,12 @@ class AttentionNetwork(Network):
         """Dimension of the affine cone of functions; see ``geometry.dimension.dimension``."""
         return dimension(self, **options)
 
-    def generic_fibre(self, **options: Any) -> GenericFibre:
-        """Weights with the same function as general ones; see ``geometry.generic_fibre``."""
-        return generic_fibre(self, **options)
+    def generic_fibre(self, *, session: Any = None, **options: Any) -> GenericFibre:
+        """Weights with the same function as general ones; see ``geometry.generic_fibre``.
+
+        A ``session`` lets Macaulay2 find them at random rational weights, for small networks.
+        """
+        return generic_fibre(self, session=_inner(session), **options)
 
 
 class LightningAttention(Layer, AttentionNetwork):

@@ -11,13 +11,21 @@ import numpy as np
 from m2bridge.cli.options import (
     chosen_layer,
     chosen_network,
+    engine_options,
     json_option,
     layer_options,
     network_options,
 )
 from m2bridge.cli.reading import exact_numbers, read_json, read_weights
-from m2bridge.cli.running import failures_told, rendered, reporter
-from m2bridge.models import LightningAttention
+from m2bridge.cli.running import (
+    checked_folder,
+    failures_told,
+    open_session_for,
+    rendered,
+    reporter,
+)
+from m2bridge.models import AttentionNetwork, LightningAttention
+from m2bridge.provenance import watched
 from m2bridge.report import document, weights_text
 
 __all__ = ["fibre", "identify", "recognize"]
@@ -111,29 +119,36 @@ def _coefficients(file: str) -> Any:
     "--weights", metavar="FILE", help="The weights whose function is meant (as identify)."
 )
 @click.option("--function", metavar="FILE", help="The function itself (as recognize).")
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Let Macaulay2 find the fibre at random rational weights (small networks).",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="For the random weights.")
+@engine_options
 @json_option
-def fibre(as_json: bool, weights: str | None, function: str | None, **options: Any) -> None:
+def fibre(
+    as_json: bool, weights: str | None, function: str | None, prove: bool, **options: Any
+) -> None:
     """All weights with the same function: symmetries, dimension, points.
 
-    Without --weights or --function: over a general function, at any depth.
+    Without --weights or --function: over a general function, at any depth. With --prove Macaulay2
+    then finds, over QQ, all reduced data with the function of random integer weights, and the
+    command fails if their number is not the one stated. The engine options are for --prove.
 
     \b
     m2bridge fibre --layers "4,4,4;2,2" --t 3
+    m2bridge fibre --layers "2,2,1;2,1" --prove
     m2bridge fibre --weights weights.json
     """
     with failures_told():
         if weights is not None and function is not None:
             raise click.UsageError("give --weights or --function, not both")
         if weights is None and function is None:
-            network = chosen_network(options)
-            with reporter():
-                generic = network.generic_fibre()
-            rendered(
-                lambda: document.generic_fibre_document(generic),
-                lambda: weights_text.generic_fibre(generic),
-                as_json=as_json,
-            )
+            _generic_fibre(chosen_network(options), as_json, prove, options)
             return
+        if prove:
+            raise click.UsageError("--prove goes without --weights and --function")
         if weights is not None:
             given = read_weights(weights)
             layer = _layer_of(given, options)
@@ -146,3 +161,25 @@ def fibre(as_json: bool, weights: str | None, function: str | None, **options: A
             lambda: weights_text.fibre(found),
             as_json=as_json,
         )
+
+
+def _generic_fibre(
+    network: AttentionNetwork, as_json: bool, prove: bool, options: dict[str, Any]
+) -> None:
+    """The fibre over a general function, printed; with Macaulay2 if that was asked for."""
+    seed, scripts = options["seed"], checked_folder(options.pop("save_scripts"))
+    if prove:
+        with open_session_for(options) as session, reporter() as report, watched(session) as watch:
+            generic = network.generic_fibre(session=session, seed=seed, progress=report)
+            provenance = watch.provenance(seed=seed)
+    else:
+        with reporter() as report:
+            generic = network.generic_fibre(seed=seed, progress=report)
+        provenance = None
+    rendered(
+        lambda: document.generic_fibre_document(generic, provenance),
+        lambda: weights_text.generic_fibre(generic),
+        as_json=as_json,
+        scripts=scripts,
+        provenance=provenance,
+    )

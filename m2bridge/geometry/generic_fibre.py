@@ -1,9 +1,9 @@
 """Which weights compute the same function: the generic fibre of a network's parametrization.
 
 Over the complex numbers. The continuous symmetries are named one by one; whatever the fibre has
-beyond them is reported as unused weights. The finite part, how many components the fibre has, comes
-from unique factorization of one token's output (docs: theory page, "One layer", Theorem 2, and
-"Deep lightning networks"; for one layer also arXiv 2408.17221).
+beyond them is reported as unused weights. The finite part, how many components the fibre has, is
+a theorem (docs: theory page, "Generic fibre"; for one layer also arXiv 2408.17221); for small
+networks Macaulay2 confirms it at random rational weights.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 from m2bridge.attention import Network
+from m2bridge.engine import Session
+from m2bridge.geometry.depth.confirm import check_confirmable, confirmed_points
+from m2bridge.geometry.depth.points import finite_part, symmetric_layers
 from m2bridge.geometry.depth.rank import Progress
 from m2bridge.geometry.depth.result import DimensionResult
-from m2bridge.geometry.depth.sizes import Sizes, sizes
 from m2bridge.geometry.dimension import dimension
 
 __all__ = ["GenericFibre", "SymmetryFactor", "generic_fibre"]
@@ -53,11 +56,12 @@ class GenericFibre:
             None where this is not known.
         components: irreducible components of the fibre over the complex numbers; None where this
             is not known.
-        certainty: of `reduced_points` and `components`: ``"proved"`` for one layer,
-            ``"conjectural"`` for deeper networks (read off the proof of the dimension theorem, not
-            recomputed) and where the number is not known.
+        certainty: of `reduced_points` and `components`: ``"proved"`` by theorem for generic
+            weights, ``"conjectural"`` where the numbers are not known.
         reason: in words.
         functions: the dimension result behind it.
+        m2: what Macaulay2 found at random rational weights, over QQ; its ``statement`` says what
+            that proves. None when it was not asked.
     """
 
     network: Network
@@ -68,6 +72,7 @@ class GenericFibre:
     certainty: str
     reason: str
     functions: DimensionResult
+    m2: dict[str, Any] | None = None
 
 
 def generic_fibre(
@@ -78,16 +83,26 @@ def generic_fibre(
     prime: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    session: Session | None = None,
+    timeout: float | None = None,
 ) -> GenericFibre:
     """Describe the generic fibre of weights -> function.
 
     Args:
         network: any `Network`.
         method, seed, prime, executor, progress: as for `dimension`, which is asked first.
+        session: an M2 session, to find the reduced data at random rational weights; for small
+            lightning networks with one head.
+        timeout: for each M2 job, in seconds.
 
     Raises:
-        TypeError, ValueError: as `dimension`.
+        TypeError, ValueError: as `dimension`; for a session with a network of another kind.
+        SizeLimitError: for a session with a network that is too large for M2.
+        VerificationError: M2 finds another number of points than the theorem.
+        M2Error, M2TimeoutError, M2MemoryError: from M2.
     """
+    if session is not None:
+        check_confirmable(network)
     functions = dimension(
         network, method=method, seed=seed, prime=prime, executor=executor, progress=progress
     )
@@ -98,8 +113,22 @@ def generic_fibre(
         rest = total - sum(factor.dimension for factor in factors)
         if rest:
             factors += (_rest(network, rest),)
-    points, components, certainty, reason = _finite_part(network)
-    return GenericFibre(network, factors, total, points, components, certainty, reason, functions)
+    finite, answer = finite_part(network), None
+    if session is not None and finite.points is not None:
+        if progress is not None:
+            progress("Macaulay2", 0, None)
+        answer = confirmed_points(network, finite.points, session, seed=seed, timeout=timeout)
+    return GenericFibre(
+        network,
+        factors,
+        total,
+        finite.points,
+        finite.components,
+        finite.certainty,
+        finite.reason,
+        functions,
+        answer,
+    )
 
 
 def _reach(network: Network) -> tuple[int, ...]:
@@ -110,29 +139,14 @@ def _reach(network: Network) -> tuple[int, ...]:
     return tuple(spans)
 
 
-def _one_head_lightning(network: Network) -> bool:
-    return network.attention == "lightning" and network.heads == 1 and not network.skip
-
-
-def _blind(network: Network, s: Sizes) -> tuple[int, ...]:
-    """1-based layers of which only sym(A) is seen."""
-    if network.attention == "softmax":
-        return ()
-    if network.t == 1:
-        return tuple(range(1, network.depth + 1))
-    if not _one_head_lightning(network):
-        return ()
-    return tuple(range(s.lost_after + 1, network.depth + 1))
-
-
 def _factors(network: Network) -> tuple[SymmetryFactor, ...]:
     factors: list[SymmetryFactor] = []
-    blind, reach = _blind(network, sizes(network)), _reach(network)
+    blind, reach = symmetric_layers(network), _reach(network)
     ignored = network.attention == "softmax" and network.t == 1
     for i, a in enumerate(network.ranks, start=1):
         of_heads = "" if network.heads == 1 else " in each head"
         if not ignored:
-            factors.append(_query_key(network, i, a, reach[i - 1], i in blind, of_heads))
+            factors.append(_query_key(network, i, a, reach[i - 1], blind[i - 1], of_heads))
         if network.attention == "lightning":
             group = "C*" if network.heads == 1 else f"(C*)^{network.heads}"
             action = "V -> c V, Q -> Q / c" + of_heads
@@ -175,40 +189,3 @@ def _rest(network: Network, dimension: int) -> SymmetryFactor:
     if network.heads > 1:
         text += ", and linear mixing of heads"
     return SymmetryFactor("unused", f"A^{dimension}", layers, dimension, text)
-
-
-def _finite_part(network: Network) -> tuple[int | None, int | None, str, str]:
-    """Number of reduced data, number of components, certainty, reason."""
-    if network.heads > 1:
-        return None, None, "conjectural", "the finite part of multi-head fibres is not known here"
-    if network.attention == "softmax":
-        if network.skip:
-            return None, None, "conjectural", "not known here for skip connections"
-        certainty = "proved" if network.depth == 1 else "conjectural"
-        return 1, 1, certainty, "the reduced data are determined by the function"
-    if network.skip and network.depth > 1:
-        return None, None, "conjectural", "not known here for skip connections"
-    return _lightning_points(network)
-
-
-def _lightning_points(network: Network) -> tuple[int, int, str, str]:
-    s = sizes(network)
-    last = network.depth
-    # One output direction: phi is v(w) times the last attention form, and a form of low rank
-    # contains further linear factors which v cannot be told from.
-    points, reason = 1, "the reduced data are determined up to scalings"
-    if s.reach[last] == 1 and s.seen[last - 1] >= 2:
-        blind = s.lost_after < last
-        if not blind and s.alpha[last - 1] == 1:
-            points = 2
-            reason = "the function is a product v(w) k(w) times q, and v and k may be exchanged"
-        elif blind and s.joint[last - 1] == 2:
-            points = 3
-            reason = "the function contains three linear factors, any of which may be v"
-    components = points
-    for i in range(s.lost_after, last):
-        if 2 * network.ranks[i] <= s.reach[i]:
-            components *= 2
-            reason += f"; K and Q of layer {i + 1} may be exchanged: O({2 * network.ranks[i]}) has "
-            reason += "two components"
-    return points, components, "proved" if last == 1 else "conjectural", reason

@@ -213,7 +213,9 @@ def dimension_document(found: DimensionResult) -> dict[str, Any]:
     return with_model(found.network, body)
 
 
-def generic_fibre_document(found: GenericFibre) -> dict[str, Any]:
+def generic_fibre_document(
+    found: GenericFibre, provenance: Provenance | None = None
+) -> dict[str, Any]:
     """What ``m2bridge fibre`` prints about generic weights."""
     body = {
         "dimension": found.dimension,
@@ -230,9 +232,10 @@ def generic_fibre_document(found: GenericFibre) -> dict[str, Any]:
             for factor in found.factors
         ],
         "reason": found.reason,
+        "m2": found.m2,
         "certainty": {"fibre": found.certainty, "dimension": found.functions.certainty},
     }
-    return with_model(found.network, body)
+    return with_model(found.network, body, provenance)
 
 
 def invariants_document(found: InvariantReport) -> dict[str, Any]:

@@ -132,4 +132,6 @@ def generic_fibre(found: GenericFibre) -> RenderableType:
         for f in found.factors
     ]
     rows += [("remark", found.reason), ("certainty", found.certainty)]
+    if found.m2 is not None:
+        rows.append(("Macaulay2", found.m2["statement"]))
     return Group(Text(), model_line(found.network), facts(rows))

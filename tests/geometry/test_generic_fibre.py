@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 from m2bridge.attention import Layer, Network
 from m2bridge.geometry.generic_fibre import generic_fibre
+from m2bridge.geometry.unroll import ReducedData, evaluate_reduced
 
 
 def largest_fibre(layer: Layer, p: int = 3) -> int:
@@ -48,12 +50,38 @@ def test_points_by_counting(d: int, t: int, points: int, components: int) -> Non
         (Network((3, 3, 1), (2, 2), 2), 1),
         (Network((3, 3, 2), (2, 1), 2), 1),
         (Network((3, 3, 1), (2, 1), 2, attention="softmax"), 1),
+        # One direction is left after a layer before the last: that layer decides.
+        (Network((3, 2, 1, 4), (1, 1, 3), 1), 3),
+        (Network((3, 1, 2), (1, 1), 2), 2),
+        (Network((3, 1, 2), (2, 1), 2), 1),
+        (Network((1, 3, 1), (1, 1), 1), 1),
     ],
 )
 def test_deep_points(network: Network, points: int) -> None:
     fibre = generic_fibre(network)
     assert fibre.reduced_points == points
-    assert fibre.certainty == "conjectural"
+    assert fibre.certainty == "proved"
+    assert fibre.m2 is None
+
+
+@pytest.mark.parametrize(
+    "network", [Network((3, 2, 1, 4), (1, 1, 3), 1), Network((3, 1, 2), (1, 1), 1)]
+)
+def test_exchanged_factors_give_the_same_function(network: Network) -> None:
+    # The three linear factors behind the number 3: any of them may be v, the others the form.
+    k = 2 if network.depth == 3 else 1
+    u, m, n = (np.array(row, dtype=object) for row in ([1, 2, -1], [3, -1, 1], [2, 1, 4]))
+    output = np.array([[1], [2], [-3], [5]], dtype=object)[: network.dims[-1]]
+    first = np.diag(np.array([1, -1, 0], dtype=object))
+    functions = []
+    for v, p, q in itertools.permutations((u, m, n)):
+        # S_1 for layers before k, v' v'' for layer k, v^2 after it
+        forms = [first] * (k - 1) + [np.outer(p, q)] + [np.outer(v, v)] * (network.depth - k)
+        data = ReducedData(output * v[None, :], tuple(forms))
+        X = np.array([[2], [-1], [3]], dtype=object)
+        functions.append(evaluate_reduced(network, data, X).tolist())
+    assert all(value == functions[0] for value in functions)
+    assert generic_fibre(network).reduced_points == 3
 
 
 def test_factors_add_up_to_the_fibre() -> None:
