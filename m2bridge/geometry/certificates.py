@@ -20,6 +20,7 @@ from m2bridge.geometry.completeness import Verdict
 from m2bridge.geometry.generators import sparse_lists
 from m2bridge.geometry.hilbert import (
     HilbertSeries,
+    hilbert_function,
     hilbert_series,
     image_degree,
     image_dimension,
@@ -36,6 +37,7 @@ __all__ = [
     "betti_numbers",
     "hilbert_series_of",
     "macaulay2_verdict",
+    "too_large",
 ]
 
 PRIMES = (32003, 31991)
@@ -168,6 +170,24 @@ def _by_unmixedness(
     )
 
 
+def too_large(layer: Layer, count: int) -> Verdict | None:
+    """Undecided, where so many generators are too many for Macaulay2; None where they are not.
+
+    Args:
+        layer: the layer.
+        count: the number of generators; they need not be known.
+    """
+    has_series = hilbert_function(layer, 1) is not None
+    limit = MAX_SERIES_SIZE if has_series else MAX_UNMIXED_SIZE
+    if count * layer.ambient_dimension <= limit:
+        return None
+    return Verdict(
+        None,
+        f"Macaulay2 was not asked: {count} generators in {layer.ambient_dimension} variables "
+        "would take too long.",
+    )
+
+
 def macaulay2_verdict(
     layer: Layer,
     polynomials: Sequence[IntegerPolynomial],
@@ -195,15 +215,10 @@ def macaulay2_verdict(
         return Verdict(
             False, "Not the whole ideal: the image has smaller dimension than the whole space."
         )
+    refused = too_large(layer, len(polynomials))
+    if refused is not None:
+        return refused
     expected = hilbert_series(layer)
-    size = len(polynomials) * layer.ambient_dimension
-    limit = MAX_UNMIXED_SIZE if expected is None else MAX_SERIES_SIZE
-    if size > limit:
-        return Verdict(
-            None,
-            f"Macaulay2 was not asked: {len(polynomials)} generators in {layer.ambient_dimension} "
-            "variables would take too long.",
-        )
     try:
         if expected is not None:
             return _by_series(expected, polynomials, layer.ambient_dimension, session, timeout)

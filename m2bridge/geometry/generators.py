@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import lcm
 from typing import Any, overload
 
 import sympy
@@ -85,13 +86,13 @@ def sparse_from_poly(
 
 def _cleared(poly: sympy.Poly) -> IntegerPolynomial:
     """The sparse form of a polynomial over ZZ or QQ, denominators cleared."""
-    _, cleared = poly.set_domain(sympy.QQ).clear_denoms(convert=True)
-    out: dict[tuple[int, ...], int] = {}
-    for exponents, c in cleared.terms():
-        key = tuple(i for i, e in enumerate(exponents) for _ in range(e))
-        if c:
-            out[key] = int(c)
-    return out
+    # Straight from the terms: sympy's conversions rebuild the nested lists, variable by variable.
+    terms = [(exponents, sympy.Rational(c)) for exponents, c in poly.terms() if c]
+    factor = lcm(*(int(c.q) for _, c in terms))
+    return {
+        tuple(i for i, e in enumerate(exponents) for _ in range(e)): int(c * factor)
+        for exponents, c in terms
+    }
 
 
 def _sparse(

@@ -27,7 +27,8 @@ from m2bridge.geometry.hilbert import (
     image_degree,
     image_dimension,
 )
-from m2bridge.geometry.weights import WeightIdeal, layer_map
+from m2bridge.geometry.implicit_check import check_generators
+from m2bridge.geometry.weights import WeightIdeal, ideal_up_to_degree, layer_map
 from m2bridge.geometry.weights.highest import Shape
 from m2bridge.geometry.weights.maps import IntegerPolynomial
 from m2bridge.geometry.weights.partitions import Partition, schur_dimension
@@ -170,15 +171,38 @@ class ImplicitIdeal:
     def verify(self, progress: Callable[[str, int, int | None], None] | None = None) -> None:
         """Prove the result again, from the parametrization.
 
-        Every generator is substituted exactly; the counts by degree are compared; the computed
+        Every generator is substituted exactly; the counts by degree are compared; generators that
+        are not the list of the weights method are proved to be minimal generators, and all up to
+        ``max_degree`` (None: up to their own degree), by the weights method; the computed
         dimensions are compared with the Hilbert function of theorem 7.
 
         Raises:
             VerificationError: naming the generator or the number that is wrong.
+            SizeLimitError: other generators of a degree that is too large for the weights method.
         """
+        polynomials = self.sparse_generators()
+        counts = self._substituted(polynomials, progress)
+        claimed = {k: n for k, n in self.generators_by_degree.items() if n}
+        if counts != claimed:
+            raise VerificationError(f"generators by degree: {counts} found, {claimed} claimed")
+        ideal = self.weights
+        if ideal is None:
+            last = max(counts, default=0) if self.max_degree is None else self.max_degree
+            ideal = ideal_up_to_degree(layer_map(self.layer), last)
+        by_construction = self.weights is not None and isinstance(self.generators, Generators)
+        for degree in sorted({*ideal.parts, *counts}):
+            found = [f for f in polynomials if len(next(iter(f))) == degree]
+            check_generators(ideal, degree, found, independent=by_construction)
+        check_hilbert_function(self.layer, ideal)
+
+    def _substituted(
+        self,
+        polynomials: Sequence[IntegerPolynomial],
+        progress: Callable[[str, int, int | None], None] | None,
+    ) -> dict[int, int]:
+        """Substitute every polynomial exactly; how many there are of each degree."""
         map_ = layer_map(self.layer)
         counts: dict[int, int] = {}
-        polynomials = self.sparse_generators()
         for number, f in enumerate(polynomials):
             degrees = {len(monomial) for monomial in f}
             if len(degrees) != 1:
@@ -192,11 +216,7 @@ class ImplicitIdeal:
             counts[degree] = counts.get(degree, 0) + 1
             if progress is not None:
                 progress("verify", number + 1, len(polynomials))
-        claimed = {k: n for k, n in self.generators_by_degree.items() if n}
-        if counts != claimed:
-            raise VerificationError(f"generators by degree: {counts} found, {claimed} claimed")
-        if self.weights is not None:
-            check_hilbert_function(self.layer, self.weights)
+        return counts
 
 
 def irreducible(layer: Layer, shape: Shape, multiplicity: int) -> Irreducible:

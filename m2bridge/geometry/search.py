@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import SizeLimitError
-from m2bridge.geometry.certificates import PRIMES, SeriesMismatch, macaulay2_verdict
+from m2bridge.geometry.certificates import PRIMES, SeriesMismatch, macaulay2_verdict, too_large
 from m2bridge.geometry.completeness import Verdict, check_hilbert_function, theoretical_verdict
 from m2bridge.geometry.generators import Generators, module_sources
 from m2bridge.geometry.hilbert import generator_degree_bound, image_dimension
@@ -110,7 +110,10 @@ def settle(
         left = None if deadline is None else deadline - time.monotonic()
         limit = _CERTIFICATE_SECONDS if left is None else max(1.0, left)
         try:
-            asked = macaulay2_verdict(layer, _sparse(ideal), session, timeout=limit)
+            # By counting: thousands of generators take a minute to expand.
+            asked = too_large(layer, sum(map(ideal.new_dimension, ideal.parts)))
+            if asked is None:
+                asked = macaulay2_verdict(layer, _sparse(ideal), session, timeout=limit)
         except SeriesMismatch as hint:
             goal = hint.degree
         else:

@@ -11,7 +11,7 @@ import sympy
 
 from m2bridge.attention.layer import Layer
 from m2bridge.errors import SizeLimitError, VerificationError
-from m2bridge.geometry.generators import Generators, sparse_from_poly, to_poly
+from m2bridge.geometry.generators import Generators, ModuleSource, sparse_from_poly, to_poly
 from m2bridge.geometry.implicit import ImplicitIdeal, Irreducible, implicit_ideal
 
 
@@ -171,6 +171,31 @@ def test_verify_rejects_a_missing_generator_and_nonsense() -> None:
         ideal.with_generators([sympy.Poly(sympy.Symbol("q"))]).verify()
 
 
+def test_verify_rejects_equations_that_hold_but_generate_less() -> None:
+    ideal = implicit_ideal(Layer(2, 2, 2))
+    quadric, quartic = ideal.generators[0], ideal.generators[-1]
+    square = sympy.Poly(ideal.layer.symbols[3] ** 2, *ideal.layer.symbols)
+    for position, wrong in (
+        (1, 3 * quadric),
+        (-1, square * quadric),
+        (-1, 2 * ideal.generators[5]),
+    ):
+        generators = list(ideal.generators)
+        generators[position] = wrong
+        with pytest.raises(VerificationError, match="no minimal generator"):
+            ideal.with_generators(generators).verify()
+    shorter = dataclasses.replace(
+        ideal, generators=tuple(ideal.generators[:-1]), generators_by_degree={2: 5, 4: 9}
+    )
+    for weights in (ideal.weights, None):
+        with pytest.raises(VerificationError, match="10 minimal generators"):
+            dataclasses.replace(shorter, weights=weights).verify()
+    # Another basis is as good.
+    other = [*ideal.generators[:-1], quartic + square * quadric]
+    ideal.with_generators(other).verify()
+    dataclasses.replace(ideal.with_generators(other), weights=None, max_degree=None).verify()
+
+
 def test_generators_behave_like_a_tuple() -> None:
     generators = implicit_ideal(Layer(2, 2, 1)).generators
     assert isinstance(generators, Generators)
@@ -202,6 +227,19 @@ def test_large_answers_stay_small_until_looked_at() -> None:
     assert ideal.generators_by_degree == {2: 1260, 3: 12000}
     assert len(ideal.generators) == 13260
     assert ideal.complete is None
+
+
+def test_too_many_generators_for_macaulay2_are_counted_not_expanded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def expand(self: object) -> None:
+        raise AssertionError("nobody needs the polynomials")
+
+    monkeypatch.setattr(ModuleSource, "expand", expand)
+    idle = object()  # a session that cannot be asked anything
+    ideal = implicit_ideal(Layer(4, 2, 4), max_degree=3, session=idle)
+    assert ideal.complete is None
+    assert f"{len(ideal.generators)} generators in 80 variables" in ideal.certificate
 
 
 def test_more_variables_than_sympy_can_nest_are_refused_only_when_looked_at() -> None:
