@@ -82,7 +82,7 @@ test-slow: dev m2
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(VENV)/bin/mkdocs build --strict
 
-docs-test: dev m2
+docs-test: dev $(VENV)/.docs m2
 	$(PYTEST) tests/docs
 
 lint: dev
