@@ -261,6 +261,6 @@ def test_what_is_shown() -> None:
     latex = r"$\left\langle x^{2} - \frac{y}{2} \right\rangle \subset \mathbb{Q}[x, y]$"
     assert ideal._repr_latex_() == latex
     assert "long" in repr(ring.ideal(10**5000 * x))
-    assert "(1000 terms)" in repr(ring.ideal(sum(x**i for i in range(1000))))
+    assert "(100 terms)" in repr(ring.ideal(sympy.Add(*(x**i for i in range(100)))))
     assert "9 x 9" in repr(ring.matrix([[x] * 9] * 9))
     assert "more" in repr(ring.ideal([x**i for i in range(20)]))
