@@ -13,6 +13,7 @@ import pytest
 
 from m2bridge.cli import COMMANDS
 from m2bridge.geometry.theorems import verify_theorems
+from m2bridge.version import m2bridge_version
 from tests.docs.pages import ROOT, examples
 
 DOCS = ROOT / "docs"
@@ -35,6 +36,14 @@ def test_the_table_of_statements_is_what_is_computed() -> None:
     assert len(fresh) == 8 * 5
     for row in fresh:
         assert row in page.splitlines()
+
+
+def test_the_version_to_cite_is_this_one() -> None:
+    for name in ("CITATION.cff", "docs/cite.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        found = re.search(r"^\s*version\s*[:=]\s*\{?([\d.]+)", text, re.MULTILINE)
+        assert found is not None, name
+        assert found[1] == m2bridge_version(), name
 
 
 def test_the_new_model_is_short() -> None:
