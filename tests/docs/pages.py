@@ -1,13 +1,14 @@
 """The examples of a Markdown page: what is run, and what the page says that it prints.
 
 ```python blocks of a page run in order in one namespace; a ```text block that follows one says what
-it prints. ```console blocks hold commands after "$ " with their output. In an expected output a
-line "..." stands for any lines.
+it prints. A block of prompts (>>>) is a doctest and holds its own outputs. ```console blocks hold
+commands after "$ " with their output. In an expected output a line "..." stands for any lines.
 """
 
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -62,6 +63,9 @@ def _commands(block: str) -> Iterator[tuple[str, str]]:
 
 def run(example: Example, namespace: dict[str, Any], name: str) -> str:
     """What an example prints; an exception, or a command's failure, goes through."""
+    if example.language == "python" and ">>>" in example.code:
+        _doctest(example, namespace, name)
+        return ""
     if example.language == "python":
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
@@ -78,6 +82,15 @@ def run(example: Example, namespace: dict[str, Any], name: str) -> str:
     )
     assert done.returncode == 0, f"{example.code}: exit status {done.returncode}\n{done.stderr}"
     return done.stdout
+
+
+def _doctest(example: Example, namespace: dict[str, Any], name: str) -> None:
+    parsed = doctest.DocTestParser().get_doctest(example.code, {}, name, name, example.line)
+    parsed.globs = namespace
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    told = io.StringIO()
+    runner.run(parsed, out=told.write, clear_globs=False)
+    assert not runner.summarize(verbose=False).failed, told.getvalue()
 
 
 def agree(expected: str, printed: str) -> bool:

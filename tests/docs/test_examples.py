@@ -72,5 +72,8 @@ def test_a_wrong_example_fails(tmp_path: Path) -> None:
     namespace: dict[str, Any] = {}
     with pytest.raises(ZeroDivisionError):
         run(Example("python", "1 / 0", None, 1), namespace, "page")
+    run(Example("python", ">>> x = 2\n>>> x\n2\n", None, 1), namespace, "page")
+    with pytest.raises(AssertionError, match=r"(?s)Expected:.*3.*Got:.*2"):
+        run(Example("python", ">>> x\n3\n", None, 1), namespace, "page")
     with pytest.raises(AssertionError, match="exit status 2"):
         run(Example("console", "m2bridge analyze --d 0", "", 1), namespace, "page")

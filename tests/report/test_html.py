@@ -112,18 +112,40 @@ def test_other_layers(session: object, sizes: tuple[int, int, int, int]) -> None
     assert latex.count(r"\begin{") == latex.count(r"\end{")
 
 
-@pytest.mark.m2
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
-def test_latex_compiles(tmp_path: Path) -> None:
-    """The command, its files, and pdflatex over them."""
-    arguments = ["report", "--d", "2", "--d-out", "1", "--a", "2", "--out", str(tmp_path)]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the command writes."""
+    out = tmp_path_factory.mktemp("report")
+    arguments = ["report", "--d", "2", "--d-out", "1", "--a", "2", "--out", str(out)]
     done = CliRunner().invoke(_cli, arguments)
     assert done.exit_code == 0, done.output
+    return out
+
+
+@pytest.mark.m2
+def test_the_command_writes_its_files(folder: Path) -> None:
     for name in ("report.html", "report.tex", "report.json", "strata.pdf", "slice.png"):
-        assert (tmp_path / name).stat().st_size > 1000
+        assert (folder / name).stat().st_size > 1000
+    Page((folder / "report.html").read_text(encoding="utf-8"))
+    assert json.loads((folder / "report.json").read_text(encoding="utf-8"))["degree"] == 4
+    assert list((folder / "scripts").glob("*.m2"))
+
+
+def test_the_command_wants_a_folder_and_a_model(tmp_path: Path) -> None:
+    assert (
+        CliRunner().invoke(_cli, ["report", "--d", "2", "--d-out", "1", "--a", "2"]).exit_code == 2
+    )
+    wrong = ["report", "--d", "0", "--d-out", "1", "--a", "2", "--out", str(tmp_path / "x")]
+    assert CliRunner().invoke(_cli, wrong).exit_code == 2
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.m2
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_latex_compiles(folder: Path) -> None:
     compiled = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         errors="replace",
