@@ -26,6 +26,7 @@ COMMANDS = {
     "recognize": ("weights", "Is this a function of the layer."),
     "dimension": ("depth", "The dimension at any depth, with proof."),
     "unroll": ("depth", "A deep network as its reduced data."),
+    "models": ("depth", "The attention of published models, by formula."),
     "sweep": ("depth", "One question for a grid of models."),
     "report": ("report", "One layer as a page to read and share."),
     "plot": ("plot", "Pictures: strata, slices, dimensions."),

@@ -1,4 +1,4 @@
-"""Commands about networks of any depth: dimension, unroll, sweep."""
+"""Commands about networks of any depth: dimension, unroll, models, sweep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from m2bridge.geometry.sweep import Case, grid
 from m2bridge.geometry.sweep import sweep as run_sweep
 from m2bridge.report import document, terminal
 
-__all__ = ["dimension", "sweep", "unroll"]
+__all__ = ["dimension", "models", "sweep", "unroll"]
 
 
 @click.command()
@@ -36,6 +36,12 @@ __all__ = ["dimension", "sweep", "unroll"]
 @json_option
 def dimension(as_json: bool, **options: Any) -> None:
     """The dimension of a network's functions: formulas, exact bounds, proof where they meet.
+
+    The value is proved if the lower bound, an exact rank modulo a prime, meets the upper bound,
+    from symmetries or the theory; formula rests on the theory alone. Methods: auto (rank for up
+    to 4,000 parameters, beyond that formula); rank; jets (softmax: rank of Taylor coefficients at
+    0, not of formal exponentials); formula; numerical (a floating-point rank with its gap; it
+    proves nothing).
 
     \b
     m2bridge dimension --layers "4,4,4,4;2,2,2" --t 3
@@ -87,6 +93,37 @@ def unroll(as_json: bool, latex: bool, out: str | None, **options: Any) -> None:
             click.echo(found.latex if latex else str(found))
 
 
+@click.command()
+@click.option(
+    "--attention",
+    default="softmax",
+    show_default=True,
+    help="lightning or softmax: which attention the dimension is of.",
+)
+@json_option
+def models(attention: str, as_json: bool) -> None:
+    """The attention of published models, by formula, from their sizes alone.
+
+    For each model: the weights Q, K, V of all heads in all layers, how many dimensions of functions
+    these heads have, taken one by one, and the difference, the directions that do nothing. For two
+    or more tokens. Projections after the heads, residual connections, normalization and biases are
+    not modelled.
+
+    \b
+    m2bridge models
+    m2bridge models --attention lightning --json
+    """
+    from m2bridge.geometry.published_models import model_table
+
+    with failures_told():
+        rows = model_table(attention)
+        rendered(
+            lambda: document.models_document(attention, rows),
+            lambda: terminal.models(rows),
+            as_json=as_json,
+        )
+
+
 def _grid(layers: tuple[str, ...], a: str | None, t: str, **kinds: Any) -> tuple[Case, ...]:
     """The models of a sweep.
 
@@ -129,12 +166,13 @@ def _grid(layers: tuple[str, ...], a: str | None, t: str, **kinds: Any) -> tuple
 @click.option("--out", metavar="FILE", help="The table: .csv, .json or .parquet.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--dask", metavar="ADDRESS", help="A Dask scheduler instead of processes here.")
-@click.option("--fresh", is_flag=True, help="Begin anew instead of continuing.")
+@click.option("--fresh", is_flag=True, help="Begin anew instead of continuing from FILE.journal.")
 @json_option
 def sweep(as_json: bool, **options: Any) -> None:
     """One question for a grid of models; interrupted, the same command continues.
 
-    A model that fails is a row that says so.
+    A model that fails is a row that says so. Finished rows are in FILE.journal, beside the table of
+    --out, which is written at the end.
 
     \b
     m2bridge sweep --layers 4,4,4 --layers 6,3,2 --a 1..4 --t 1,2,3 --out table.csv

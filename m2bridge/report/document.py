@@ -7,7 +7,7 @@ listed under ``coordinates``. What was not settled is None beside a reason.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from m2bridge.attention.layer import Layer
@@ -15,10 +15,11 @@ from m2bridge.attention.network import Network
 from m2bridge.geometry.analysis import Analysis
 from m2bridge.geometry.boundary import Boundary
 from m2bridge.geometry.depth.result import DimensionResult
-from m2bridge.geometry.generic_fibre import GenericFibre
 from m2bridge.geometry.generators import texts
+from m2bridge.geometry.generic_fibre import GenericFibre
 from m2bridge.geometry.implicit import ImplicitIdeal, Irreducible
 from m2bridge.geometry.invariants import InvariantReport
+from m2bridge.geometry.published_models import ModelRow
 from m2bridge.geometry.singular import SingularLocus
 from m2bridge.geometry.strata.stratum import Stratum
 from m2bridge.provenance import Provenance
@@ -33,6 +34,7 @@ __all__ = [
     "invariants_document",
     "json_text",
     "model_document",
+    "models_document",
     "singular_document",
     "strata_document",
     "with_model",
@@ -211,6 +213,26 @@ def dimension_document(found: DimensionResult) -> dict[str, Any]:
         "certainty": {"dimension": found.certainty},
     }
     return with_model(found.network, body)
+
+
+def models_document(attention: str, rows: Sequence[ModelRow]) -> dict[str, Any]:
+    """What ``m2bridge models`` prints."""
+    columns = (
+        "head_parameters",
+        "head_dimension",
+        "layer_parameters",
+        "layer_dimension",
+        "parameters",
+        "dimension",
+        "gap",
+    )
+    return {
+        "attention": attention,
+        "models": [
+            {**vars(row.size), **{name: getattr(row, name) for name in columns}} for row in rows
+        ],
+        "certainty": {"dimension": "proved"},
+    }
 
 
 def generic_fibre_document(

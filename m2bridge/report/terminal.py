@@ -17,6 +17,7 @@ from m2bridge.geometry.boundary import Boundary
 from m2bridge.geometry.depth.result import DimensionResult
 from m2bridge.geometry.implicit import ImplicitIdeal
 from m2bridge.geometry.invariants import InvariantReport
+from m2bridge.geometry.published_models import ModelRow
 from m2bridge.geometry.singular import SingularLocus
 from m2bridge.geometry.strata.closures import Component
 from m2bridge.geometry.strata.stratum import Stratum
@@ -30,6 +31,7 @@ __all__ = [
     "ideal",
     "invariants",
     "model_line",
+    "models",
     "rows_table",
     "singular_locus",
     "strata",
@@ -318,6 +320,26 @@ def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     for row in rows:
         table.add_row(*(Text(_some(row.get(name))) for name in names))
     return table
+
+
+def models(rows: Sequence[ModelRow]) -> RenderableType:
+    """Published models: parameters and dimension of their attention, and where sizes are from."""
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
+    for name in ("model", "layers", "heads", "d", "a", "parameters", "dimension", "gap"):
+        table.add_column(name, justify="left" if name == "model" else "right")
+    sources = list(dict.fromkeys(row.size.source for row in rows))
+    for row in rows:
+        size = row.size
+        numbers = (size.layers, size.heads, size.width, size.head_dim)
+        table.add_row(
+            Text(f"{size.name} [{sources.index(size.source) + 1}]"),
+            *map(str, numbers),
+            f"{row.parameters:,}",
+            f"{row.dimension:,}",
+            f"{row.gap / row.parameters:.1%}",
+        )
+    notes = [Text(f"[{number}] {source}") for number, source in enumerate(sources, start=1)]
+    return Group(table, Text(), *notes)
 
 
 def theorems(table: TheoremTable) -> RenderableType:

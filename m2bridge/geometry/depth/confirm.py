@@ -29,7 +29,7 @@ MAX_TERMS = 10_000_000
 """M2 is not asked when the output, as a polynomial, has more terms than this."""
 
 _ATTEMPTS = 3
-_ENTRIES = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
+_ENTRIES = (*range(-20, 0), *range(1, 21))
 
 
 def check_confirmable(network: Network) -> None:
