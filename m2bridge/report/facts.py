@@ -93,7 +93,7 @@ def facts(analysis: Analysis, written: Written) -> dict[str, Any]:
         "boundary": [_component(c, written) for c in edge.components],
         "inequalities": [(written(i.polynomial), i.text) for i in edge.inequalities or ()],
         "points": [_point(point, layer.ambient_dimension) for point in edge.points],
-        "certainty": sorted(analysis.certainty.items()),
+        "certainty": _certainty(analysis),
         "command": (
             f"m2bridge report --d {layer.d} --d-out {layer.d_out} --a {layer.a} --t {layer.t}"
         ),
@@ -113,6 +113,17 @@ def _numbers(analysis: Analysis) -> list[tuple[str, str]]:
         ("degree", str(analysis.degree)),
         ("singular locus", size(analysis.singular_locus.dimension)),
         ("boundary", size(analysis.boundary.dimension)),
+    ]
+
+
+def _certainty(analysis: Analysis) -> list[tuple[str, str]]:
+    """Answer and what it rests on; the equations are not called the ideal unless they are it."""
+    known = analysis.ideal is not None and analysis.ideal.complete is True
+    names = {"ideal": "all equations" if known else "the equations found"}
+    return [
+        (names.get(name, name.replace("_", " ")), value)
+        for name, value in sorted(analysis.certainty.items())
+        if name != "ideal" or analysis.ideal is not None
     ]
 
 

@@ -13,7 +13,7 @@ from m2bridge.report.document import analysis_document, json_text
 from m2bridge.report.facts import facts, pictures
 from m2bridge.report.polynomials import mathml_polynomial
 
-__all__ = ["TEMPLATES", "html_report"]
+__all__ = ["TEMPLATES", "html_report", "sentence", "words"]
 
 TEMPLATES = Path(__file__).parent / "templates"
 _TYPES = {"svg": "image/svg+xml", "png": "image/png"}
@@ -65,7 +65,13 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["words"] = words
+    environment.filters["sentence"] = sentence
     return environment
+
+
+def sentence(text: str) -> str:
+    """Text that begins with a capital letter and ends with a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
 def words(text: str) -> str:

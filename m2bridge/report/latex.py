@@ -8,7 +8,7 @@ import jinja2
 
 from m2bridge.geometry.analysis import Analysis
 from m2bridge.report.facts import facts
-from m2bridge.report.html import TEMPLATES
+from m2bridge.report.html import TEMPLATES, sentence
 from m2bridge.report.polynomials import latex_polynomial
 
 __all__ = ["escaped", "latex_report"]
@@ -57,6 +57,7 @@ def latex_report(analysis: Analysis, pictures: Sequence[tuple[str, str]] = ()) -
         autoescape=False,
     )
     environment.filters["tex"] = escaped
+    environment.filters["sentence"] = sentence
     return environment.get_template("report.tex.j2").render(
         **facts(analysis, lambda f: latex_polynomial(f, layer)),
         pictures=list(pictures),

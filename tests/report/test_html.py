@@ -208,6 +208,17 @@ def _value(mathml: str) -> list[str]:
     return out
 
 
+@pytest.mark.m2
+def test_some_equations_are_not_called_all(session: object) -> None:
+    """The equations found are proved; that they are all is not."""
+    found = analyze(Layer(2, 2, 1), session, max_degree=2)  # type: ignore[arg-type]
+    assert found.ideal is not None
+    assert found.ideal.complete is not True
+    page = Page(html_report(found))
+    assert "all equations proved" not in page.words
+    assert "the equations found" in page.words
+
+
 def test_long_polynomials_are_cut_off_and_say_so() -> None:
     layer = Layer(3, 2, 2)
     f = sympy.Poly(sum(layer.symbols) * sum(layer.symbols[:3]), *layer.symbols)
