@@ -68,6 +68,8 @@ def implicit_ideal(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     _check_degree(max_degree)
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"time_limit must be at least 0 seconds, got {time_limit!r}")
     if method in ("elimination", "multigraded"):
         return macaulay2_ideal(layer, method, max_degree, session, time_limit)
     options = {

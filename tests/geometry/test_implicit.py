@@ -259,6 +259,9 @@ def test_bad_arguments() -> None:
     for bad in (2.5, True, "3"):
         with pytest.raises(TypeError, match="max_degree"):
             implicit_ideal(layer, max_degree=bad)  # type: ignore[arg-type]
+    for bad_limit in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="time_limit"):
+            implicit_ideal(layer, time_limit=bad_limit)
     with pytest.raises(ValueError, match="session"):
         implicit_ideal(layer, method="elimination")
     with pytest.raises(SizeLimitError, match="max_weight_space"):

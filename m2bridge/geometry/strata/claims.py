@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from m2bridge.geometry.strata.stratum import Claim, Evidence, Stratum
 
@@ -29,10 +30,7 @@ def claims(
         theorems: for each statement, the theorem that gives it when nothing was computed.
         unproved: statements whose formula is only checked on examples.
     """
-    found = {
-        name: Claim("conjectural" if name in unproved else "proved", "theorem", text)
-        for name, text in theorems.items()
-    }
+    found = dict(_by_theorem(tuple(theorems.items()), unproved))
     evidence = stratum.evidence
     if evidence is None:
         return found
@@ -50,6 +48,17 @@ def claims(
     if not stratum.is_origin:
         found["fibre"] = _fibre_claim(evidence, theorems["fibre"])
     return found
+
+
+@lru_cache(maxsize=16)
+def _by_theorem(
+    theorems: tuple[tuple[str, str], ...], unproved: frozenset[str]
+) -> dict[str, Claim]:
+    """The claims when nothing was computed: the same for all of the strata of a large layer."""
+    return {
+        name: Claim("conjectural" if name in unproved else "proved", "theorem", text)
+        for name, text in theorems
+    }
 
 
 def _named(evidence: Evidence) -> str:

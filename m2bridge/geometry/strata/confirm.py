@@ -8,8 +8,8 @@ from typing import Any
 from m2bridge.attention import Layer
 from m2bridge.engine import Session
 from m2bridge.errors import M2TimeoutError, VerificationError
-from m2bridge.geometry.implicit import implicit_ideal
 from m2bridge.geometry.generators import script_lists
+from m2bridge.geometry.implicit import implicit_ideal
 from m2bridge.geometry.strata.closures import Component, closure_component
 from m2bridge.geometry.strata.ranks import RankStratum
 from m2bridge.geometry.strata.symmetric import SymmetricStratum

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -192,13 +193,10 @@ class RankStratum(Stratum):
         if self.type == (1, 1, 1):
             return ((0, 0, 0),)
         v, r, joint = self.type
-        kept: list[Type] = []
-        for step in _STEPS:
-            # A step that is larger than one that occurs leads below another type.
-            smaller = any(_below(other, step) for other in kept)
-            if not smaller and _occurs((v - step[0], r - step[1], joint - step[2])):
-                kept.append(step)
-        return tuple(sorted((v - x, r - y, joint - z) for x, y, z in kept))
+        steps = _steps_down(
+            min(v, 2), min(r, 2), min(joint - v, 1), min(joint - r, 1), min(v + r - joint, 2)
+        )
+        return tuple(sorted((v - x, r - y, joint - z) for x, y, z in steps))
 
     def closure_contains(self, other: Stratum) -> bool:
         """Does the closure of this stratum contain the other one? (theorem 1: rank inequalities)
@@ -245,10 +243,23 @@ _THEOREMS = {
 }
 
 
-def _occurs(kind: Type) -> bool:
-    """Is this the type of some nonzero function (of a large enough layer)?"""
-    v, r, joint = kind
-    return min(v, r) >= 1 and max(v, r) <= joint <= v + r
+@cache
+def _steps_down(v: int, r: int, over_v: int, over_r: int, under_sum: int) -> tuple[Type, ...]:
+    """The smallest steps from a type to one that occurs.
+
+    Args:
+        v, r: the ranks, or 2 if larger: after a step both must be at least 1.
+        over_v, over_r: joint rank minus rank, or 1 if larger: at least 0 after a step.
+        under_sum: the sum of the ranks minus the joint rank, or 2 if larger: likewise.
+    """
+    kept: list[Type] = []
+    for x, y, z in _STEPS:
+        occurs = min(v - x, r - y) >= 1 and min(over_v + x, over_r + y) >= z
+        occurs = occurs and under_sum - x - y + z >= 0
+        # A step that is larger than one that occurs leads below another type.
+        if occurs and not any(_below(other, (x, y, z)) for other in kept):
+            kept.append((x, y, z))
+    return tuple(kept)
 
 
 def _below(small: Type, large: Type) -> bool:
