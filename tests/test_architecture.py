@@ -13,9 +13,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 NAMES = [str(path.relative_to(ROOT)) for path in FILES]
 
 # Each may import itself and what stands before it. Names that nothing depends on in return:
-# version and scripts_folder know nothing of m2bridge.
+# version, scripts_folder and display know nothing of m2bridge.
 LAYERS = [
-    ("errors", "version", "scripts_folder"),
+    ("errors", "version", "scripts_folder", "display"),
     ("engine",),
     ("algebra",),
     ("scripts", "provenance"),

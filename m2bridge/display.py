@@ -1,0 +1,127 @@
+"""Results in notebooks: small tables of escaped HTML, without styles, scripts or outside resources.
+
+Classes give rows of plain values; what a value looks like is decided here. Nothing of m2bridge is
+imported, so that every layer may use this, the engine included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+__all__ = [
+    "Html",
+    "counts",
+    "facts_html",
+    "latex_lines",
+    "polynomials_html",
+    "sections_html",
+    "settled",
+    "size",
+    "table_html",
+]
+
+_MOST_ROWS = 60
+_MOST_POLYNOMIALS = 6
+_MOST_TERMS = 30
+_CELL = 'style="text-align: left"'  # notebooks set numbers to the right, and sentences with them
+
+
+class Html(str):
+    """Text that is HTML already; everything else is escaped."""
+
+    __slots__ = ()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Html):
+        return str(value)
+    if value is None or isinstance(value, bool):
+        return {True: "yes", False: "no", None: "not settled"}[value]
+    return escape(str(value))
+
+
+def settled(value: object, reason: str) -> object:
+    """The value itself, or "not settled" with the reason for None."""
+    return value if value is not None else f"not settled: {reason}" if reason else None
+
+
+def size(dimension: int) -> str:
+    """A dimension, where -1 is that of nothing."""
+    return "empty" if dimension < 0 else str(dimension)
+
+
+def counts(by_degree: Mapping[int, int] | None) -> str:
+    """Degree -> how many, in words; None where nothing was computed."""
+    if by_degree is None:
+        return "not computed"
+    return ", ".join(f"{n} of degree {k}" for k, n in sorted(by_degree.items()) if n) or "none"
+
+
+def facts_html(title: str, rows: Iterable[tuple[str, object]]) -> Html:
+    """A table of names and values.
+
+    Args:
+        title: what it is about; no title for "".
+        rows: name and value. True, False and None become "yes", "no" and "not settled".
+    """
+    body = "".join(
+        f'<tr><th scope="row" {_CELL}>{escape(name)}</th><td {_CELL}>{_shown(value)}</td></tr>'
+        for name, value in rows
+    )
+    return Html(f"<table>{_caption(title)}<tbody>{body}</tbody></table>")
+
+
+def table_html(header: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> Html:
+    """A table with a header; long ones are cut off, and say so."""
+    head = "".join(f'<th scope="col" {_CELL}>{escape(name)}</th>' for name in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td {_CELL}>{_shown(value)}</td>' for value in row)}</tr>"
+        for row in rows[:_MOST_ROWS]
+    )
+    if len(rows) > _MOST_ROWS:
+        more = f"and {len(rows) - _MOST_ROWS} more rows"
+        body += f'<tr><td colspan="{len(header)}" {_CELL}>{more}</td></tr>'
+    columns = f"<thead><tr>{head}</tr></thead>"
+    return Html(f"<table>{_caption(title)}{columns}<tbody>{body}</tbody></table>")
+
+
+def _caption(title: str) -> str:
+    return f"<caption {_CELL}><strong>{escape(title)}</strong></caption>" if title else ""
+
+
+def sections_html(*parts: tuple[str, str] | str) -> Html:
+    """HTML one after another; a part may be a pair of a heading and its HTML."""
+    inner = "".join(
+        part if isinstance(part, str) else f"<h4>{escape(part[0])}</h4>{part[1]}" for part in parts
+    )
+    return Html(f"<div>{inner}</div>")
+
+
+def polynomials_html(polynomials: Sequence[Any], total: int | None = None) -> Html:
+    """The first sympy polynomials of a list, long ones cut off, each on a line of its own.
+
+    Args:
+        polynomials: ``Poly``; only those that are shown are taken from the sequence.
+        total: how many there are, where ``polynomials`` is only a selection.
+    """
+    shown = min(len(polynomials), _MOST_POLYNOMIALS)
+    lines = [f"<code>{escape(_polynomial(polynomials[k]))}</code>" for k in range(shown)]
+    left = (len(polynomials) if total is None else total) - shown
+    if left > 0:
+        lines.append(f"and {left} more")
+    return Html("<br/>".join(lines) or "none")
+
+
+def _polynomial(polynomial: Any) -> str:
+    terms = polynomial.terms()
+    if len(terms) <= _MOST_TERMS:
+        return str(polynomial.as_expr())
+    first = polynomial.from_dict(dict(terms[:_MOST_TERMS]), *polynomial.gens)
+    return f"{first.as_expr()} + ... ({len(terms)} terms)"
+
+
+def latex_lines(lines: Iterable[str]) -> str:
+    """Formulas one below the other, as a notebook's LaTeX."""
+    return r"$\displaystyle \begin{array}{l} " + r" \\ ".join(lines) + r" \end{array}$"
