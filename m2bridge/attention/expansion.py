@@ -12,12 +12,15 @@ import sympy
 from sympy.polys.rings import PolyElement, ring
 
 from m2bridge.attention.coordinates import FullCoordinate, Monomial, monomial_name
+from m2bridge.display import latex_lines, polynomials_html, table_html
 from m2bridge.errors import SizeLimitError
 
 if TYPE_CHECKING:
     from m2bridge.attention.network import Network
 
 __all__ = ["Parametrization", "expand_network", "head_symbols"]
+
+_MOST_LINES = 20  # of formulas in a notebook
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,21 @@ class Parametrization:
     def symbols(self) -> tuple[sympy.Symbol, ...]:
         """The coordinates as plain symbols."""
         return tuple(sympy.Symbol(name) for name in self.names)
+
+    def _repr_html_(self) -> str:
+        title = f"{len(self.names)} coordinates as polynomials in {len(self.parameters)} weights"
+        pairs = zip(self.names, self.polynomials, strict=True)
+        return table_html(
+            ("coordinate", "polynomial over the integers"),
+            [(name, polynomials_html([polynomial])) for name, polynomial in pairs],
+            title,
+        )
+
+    def _repr_latex_(self) -> str:
+        shown = list(zip(self.symbols, self.polynomials, strict=True))[:_MOST_LINES]
+        lines = [f"{sympy.latex(s)} = {sympy.latex(f.as_expr())}" for s, f in shown]
+        more = len(self.names) - len(shown)
+        return latex_lines(lines + ([rf"\text{{and {more} more}}"] if more else []))
 
 
 def head_symbols(network: Network) -> tuple[sympy.Symbol, ...]:

@@ -23,6 +23,7 @@ from m2bridge.attention.expansion import Parametrization
 from m2bridge.attention.network import Network
 from m2bridge.attention.scalars import positive_int
 from m2bridge.attention.weights import NetworkWeights, Weights
+from m2bridge.display import facts_html, latex_lines
 
 __all__ = ["Layer"]
 
@@ -48,6 +49,25 @@ class Layer(Network):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t})"
+
+    def _repr_latex_(self) -> str:
+        shapes = [
+            rf"X \in \mathbb{{R}}^{{{self.d} \times {self.t}}}",
+            rf"Q, K \in \mathbb{{R}}^{{{self.a} \times {self.d}}}",
+            rf"V \in \mathbb{{R}}^{{{self.d_out} \times {self.d}}}",
+        ]
+        return latex_lines([self._formula, r",\quad ".join(shapes)])
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("function", "V X Xᵀ A X with A = Kᵀ Q"),
+            ("X", f"{self.d} × {self.t}, tokens are columns"),
+            ("Q, K", f"{self.a} × {self.d}"),
+            ("V", f"{self.d_out} × {self.d}"),
+            ("parameters", self.parameters),
+            ("coefficients", self.ambient_dimension),
+        ]
+        return facts_html(repr(self), rows + [("remark", note) for note in self.notes])
 
     @property
     def d(self) -> int:

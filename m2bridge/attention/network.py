@@ -15,6 +15,7 @@ from m2bridge.attention.expansion import Parametrization, expand_network, head_s
 from m2bridge.attention.forward import evaluate
 from m2bridge.attention.scalars import Matrix, as_matrix, positive_int, positive_ints
 from m2bridge.attention.weights import NetworkWeights, Weights
+from m2bridge.display import facts_html, latex_lines
 
 __all__ = ["ATTENTION_KINDS", "Network"]
 
@@ -100,6 +101,43 @@ class Network:
             for i, (a, d) in enumerate(zip(self.ranks, self.dims, strict=False))
             if a > d
         )
+
+    # In notebooks
+
+    @property
+    def _formula(self) -> str:
+        """One layer with its heads, as LaTeX without dollar signs."""
+        several, single = self.depth > 1, self.heads == 1
+        before, after = ("X_{i-1}", "X_i") if several else ("X", r"\varphi(X)")
+        at = ",".join((["i"] if several else []) + ([] if single else ["h"]))
+        V, A, Q, K = (f"{name}_{{{at}}}" if at else name for name in "VAQK")
+        scores = f"{before}^{{T}} {A} {before}"
+        if self.attention == "softmax":
+            scores = rf"\operatorname{{softmax}}\left({scores}\right)"
+        total = "" if single else rf"\sum_{{h=1}}^{{{self.heads}}} "
+        skip = f" + {before}" if self.skip else ""
+        where = rf"\quad {A} = {K}^{{T}} {Q}"
+        return f"{after} = {total}{V} {before} {scores}{skip},{where}"
+
+    def _repr_latex_(self) -> str:
+        shapes = [
+            rf"(d_0, \ldots, d_{{{self.depth}}}) = {self.dims}",
+            rf"(a_1, \ldots, a_{{{self.depth}}}) = {self.ranks}",
+            f"t = {self.t}",
+        ]
+        return latex_lines([self._formula, r",\quad ".join(shapes)])
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("attention", self.attention),
+            ("widths", " → ".join(map(str, self.dims))),
+            ("attention dimensions", ", ".join(map(str, self.ranks))),
+            ("tokens", self.t),
+            ("heads in each layer", self.heads),
+            ("skip connections", self.skip),
+            ("parameters", f"{self.parameters:,}"),
+        ]
+        return facts_html(repr(self), rows + [("remark", note) for note in self.notes])
 
     # Weights
 
