@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from m2bridge.display import facts_html, sections_html, table_html
 from m2bridge.engine import Session
 from m2bridge.scripts import Journal, RanScript, recording, save_scripts
 from m2bridge.version import m2bridge_version
@@ -41,6 +42,18 @@ class Provenance:
             EngineError: the folder cannot be written.
         """
         return save_scripts(self.scripts, Path(folder))
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("m2bridge", self.m2bridge_version),
+            ("Macaulay2", "not asked" if self.m2_version is None else self.m2_version),
+            ("engine", "none" if self.engine is None else self.engine),
+            ("seconds", f"{self.seconds:.1f}"),
+            ("seed", "no random choices" if self.seed is None else self.seed),
+        ]
+        ran = [(s.template, f"{s.seconds:.2f}", s.cached, s.digest[:12]) for s in self.scripts]
+        header = ("M2 script", "seconds", "answer from disk", "SHA-256")
+        return sections_html(facts_html("Where this comes from", rows), table_html(header, ran))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with the keys of the JSON contract."""

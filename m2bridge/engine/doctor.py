@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from m2bridge.display import table_html
 from m2bridge.engine.discovery import Installation, candidates, find_m2
 from m2bridge.engine.local import LocalEngine
 from m2bridge.engine.session import Session
@@ -47,6 +48,14 @@ class Diagnosis:
     def ok(self) -> bool:
         """Is everything there that is needed?"""
         return all(finding.ok for finding in self.findings if finding.needed)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f.name, f.ok, f.needed, f.text, "" if f.ok else f.remedy or "") for f in self.findings
+        ]
+        verdict = "everything needed is here" if self.ok else "something needed is missing"
+        header = ("looked at", "good", "needed", "found", "remedy")
+        return table_html(header, rows, f"This machine: {verdict}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

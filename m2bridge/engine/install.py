@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from m2bridge.display import facts_html
 from m2bridge.engine.commands import complaint, run_command
 from m2bridge.engine.fetch import ALTERNATIVES, fetch
 from m2bridge.engine.pins import PINNED, WheelPin, unsupported_platform
@@ -66,6 +67,18 @@ class InstallReport:
     changed: bool
     replaced: str | None
     seconds: float
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("executable", self.executable),
+            ("version", self.version),
+            ("installed now?", self.changed),
+            ("wheel", "none fetched" if self.wheel is None else self.wheel),
+            ("size", f"{self.size / 1e6:.0f} MB"),
+            ("replaced", "nothing" if self.replaced is None else self.replaced),
+            ("seconds", f"{self.seconds:.1f}"),
+        ]
+        return facts_html("Macaulay2", rows)
 
     def __str__(self) -> str:
         if not self.changed:
