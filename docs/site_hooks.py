@@ -105,5 +105,7 @@ def _output(output: dict[str, Any]) -> Iterator[str]:
     elif "text/latex" in data:
         latex = "".join(data["text/latex"]).strip().strip("$").replace(r"\displaystyle", "")
         yield f"$$\n{latex.strip()}\n$$"
+    elif "text/html" in data:
+        yield "".join(data["text/html"])
     elif "text/plain" in data:
         yield f"```text\n{''.join(data['text/plain'])}\n```"

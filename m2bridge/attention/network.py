@@ -121,8 +121,8 @@ class Network:
 
     def _repr_latex_(self) -> str:
         shapes = [
-            rf"(d_0, \ldots, d_{{{self.depth}}}) = {self.dims}",
-            rf"(a_1, \ldots, a_{{{self.depth}}}) = {self.ranks}",
+            rf"\text{{widths }} {', '.join(map(str, self.dims))}",
+            rf"\text{{attention dimensions }} {', '.join(map(str, self.ranks))}",
             f"t = {self.t}",
         ]
         return latex_lines([self._formula, r",\quad ".join(shapes)])

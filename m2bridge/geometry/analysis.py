@@ -10,6 +10,7 @@ from typing import Any
 import sympy
 
 from m2bridge.attention.layer import Layer
+from m2bridge.display import facts_html, sections_html, settled, size, table_html
 from m2bridge.engine import Session
 from m2bridge.errors import SizeLimitError, VerificationError
 from m2bridge.geometry.boundary import Boundary, boundary
@@ -23,7 +24,7 @@ from m2bridge.geometry.elimination import (
 from m2bridge.geometry.hilbert import image_degree, image_dimension
 from m2bridge.geometry.implicit import ImplicitIdeal, implicit_ideal
 from m2bridge.geometry.singular import SingularLocus, singular_locus
-from m2bridge.geometry.strata.stratum import Stratum
+from m2bridge.geometry.strata.stratum import Stratum, strata_html
 from m2bridge.provenance import Provenance, watched
 
 __all__ = ["Analysis", "CrossCheck", "analyze"]
@@ -82,6 +83,37 @@ class Analysis:
     def codimension(self) -> int:
         """Of the closure in the space of coordinates."""
         return self.layer.ambient_dimension - self.dimension
+
+    def _repr_html_(self) -> str:
+        silent = "says nothing" if self.expected_dimension is None else self.expected_dimension
+        rows: list[tuple[str, object]] = [
+            ("dimension", f"{self.dimension} of {self.layer.ambient_dimension}"),
+            ("degree", self.degree),
+            ("published formula", silent),
+            ("dimension of the singular locus", size(self.singular_locus.dimension)),
+            ("dimension of the boundary", size(self.boundary.dimension)),
+        ]
+        known = self.ideal is not None and self.ideal.complete is True
+        names = {"ideal": "all equations" if known else "the equations found"}
+        sure = [
+            (names.get(name, name.replace("_", " ")), value)
+            for name, value in self.certainty.items()
+            if name != "ideal" or self.ideal is not None
+        ]
+        ideal = facts_html("", [("equations", settled(None, "refused by size, see the notes"))])
+        notes = [("note", note) for note in self.notes] or [("notes", "none")]
+        checks = [(c.question.replace("_", " "), c.method, c.text) for c in self.cross_checks]
+        return sections_html(
+            facts_html(f"Functions of {self.layer}", rows),
+            facts_html("Certainty", sure),
+            ("Equations", ideal if self.ideal is None else self.ideal._repr_html_()),
+            ("Strata", strata_html(self.strata)),
+            ("Singular locus", self.singular_locus._repr_html_()),
+            ("Boundary", self.boundary._repr_html_()),
+            ("Found in a second way", table_html(("answer", "method", "result"), checks)),
+            ("Notes", facts_html("", notes)),
+            ("Where this comes from", self.provenance._repr_html_()),
+        )
 
     def _repr_latex_(self) -> str:
         layer = self.layer

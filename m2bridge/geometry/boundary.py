@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m2bridge.attention import Layer
+from m2bridge.display import facts_html, polynomials_html, sections_html, settled, size, table_html
 from m2bridge.geometry.semialgebraic import (
     Inequality,
     SidePoint,
@@ -68,6 +69,26 @@ class Boundary:
     points: tuple[SidePoint, ...]
     certainty: str = "proved"
     provenance: Any = field(default=None, compare=False)
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("dimension", size(self.dimension)),
+            ("certainty", self.certainty),
+            ("in weights", self.description),
+            ("beyond it", self.complement),
+            ("dimension beyond it", size(self.complement_dimension)),
+            ("real functions", self.semialgebraic),
+            ("strata", ", ".join(map(str, self.types)) or "none"),
+        ]
+        parts = [facts_html(f"Boundary of the real functions of {self.layer}", rows)]
+        if self.inequalities:
+            shown = [(polynomials_html([i.polynomial]), i.text) for i in self.inequalities]
+            parts.append(table_html(("at least zero", "what it says"), shown))
+            fewer = settled(self.inequalities_minimal, "whether fewer would do is open")
+            parts.append(facts_html("", [("all of them needed?", fewer)]))
+        points = [(point.side, point.text) for point in self.points]
+        parts.append(table_html(("point", "why"), points))
+        return sections_html(*parts, *(component._repr_html_() for component in self.components))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with the keys of the JSON contract."""

@@ -14,6 +14,7 @@ from math import comb
 from typing import Any
 
 from m2bridge.attention import Network
+from m2bridge.display import facts_html, sections_html, settled, table_html
 from m2bridge.engine import Session
 from m2bridge.geometry.depth.confirm import check_confirmable, confirmed_points
 from m2bridge.geometry.depth.points import finite_part, symmetric_layers
@@ -73,6 +74,25 @@ class GenericFibre:
     reason: str
     functions: DimensionResult
     m2: dict[str, Any] | None = None
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("dimension", settled(self.dimension, self.functions.reason)),
+            ("reduced data up to scaling", settled(self.reduced_points, self.reason)),
+            ("irreducible components", settled(self.components, self.reason)),
+            ("certainty of these two", self.certainty),
+            ("why", self.reason),
+            ("certainty of the dimension", self.functions.certainty),
+        ]
+        if self.m2 is not None:
+            rows.append(("Macaulay2", self.m2.get("statement", "asked")))
+        factors = [
+            (f.kind, f.group, ", ".join(map(str, f.layers)), f.dimension, f.action)
+            for f in self.factors
+        ]
+        header = ("symmetry", "group", "layers", "dimension", "action")
+        title = f"Weights with the same function as generic ones of {self.network}"
+        return sections_html(facts_html(title, rows), table_html(header, factors))
 
 
 def generic_fibre(

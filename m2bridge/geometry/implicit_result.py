@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from m2bridge.display import counts, facts_html, latex_lines, polynomials_html, settled
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.certificates import betti_numbers, hilbert_series_of
 from m2bridge.geometry.completeness import Verdict, check_hilbert_function
@@ -107,6 +108,38 @@ class ImplicitIdeal:
     def degree(self) -> int:
         """Degree of the closure of the image (a theorem, docs/theory)."""
         return image_degree(self.layer)
+
+    def _first(self) -> Sequence[sympy.Poly]:
+        """What a notebook shows: all generators where these are few, else one for each module."""
+        if len(self.generators) <= 6 or not self.highest_weight_vectors:
+            return self.generators
+        return [f for _, some in sorted(self.highest_weight_vectors.items()) for f in some]
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("dimension", f"{self.dimension} of {self.layer.ambient_dimension}"),
+            ("degree", self.degree),
+            ("minimal generators", counts(self.generators_by_degree)),
+            *(
+                (f"degree {degree} as modules", " + ".join(map(str, entries)))
+                for degree, entries in sorted(self.irreducibles.items())
+            ),
+            ("all equations?", settled(self.complete, self.certificate)),
+            ("certainty of the equations", self.certainty),
+            ("method", self.method),
+            ("equations", polynomials_html(self._first(), len(self.generators))),
+        ]
+        if self.complete is not None:
+            rows.append(("why", self.certificate))
+        return facts_html(f"Equations of {self.layer}", rows)
+
+    def _repr_latex_(self) -> str:
+        if not len(self.generators):
+            return latex_lines([r"(0)"])
+        first = self._first()
+        lines = [sympy.latex(first[k].as_expr()) + " = 0" for k in range(min(len(first), 6))]
+        more = len(self.generators) - len(lines)
+        return latex_lines(lines + ([rf"\text{{and {more} more}}"] if more else []))
 
     def hilbert_function(self, D: int) -> int | None:
         """dim of the degree-D part of the coordinate ring; None when neither computed nor proved.

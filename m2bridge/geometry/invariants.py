@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 from flint import fmpz_mat
 
+from m2bridge.display import counts, facts_html, sections_html, settled, table_html
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.families import FAMILIES, Family, Sizes
 from m2bridge.geometry.generators import Generators, ModuleSource
@@ -83,6 +84,28 @@ class InvariantReport:
     ideal: ImplicitIdeal
     certainty: str = "proved"
     provenance: Any = field(default=None)
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("the whole ideal?", settled(self.whole, "the ideal is not known to be complete")),
+            ("certainty", self.certainty),
+            ("together", counts(self.generated_by_degree)),
+            ("linear relations", f"{self.linear_relations} in one output entry"),
+        ]
+        families = [
+            (
+                family.name,
+                "none for these sizes" if family.degree is None else family.degree,
+                f"skipped: {family.skipped}" if family.skipped else family.dimension,
+                " + ".join(map(str, family.irreducibles)),
+                " + ".join(map(str, family.minimal)) or "none",
+            )
+            for family in self.families
+        ]
+        header = ("family", "degree", "dimension", "modules", "new generators")
+        return sections_html(
+            facts_html(f"Published equations of {self.layer}", rows), table_html(header, families)
+        )
 
 
 Vectors = dict[Shape, IntMatrix]

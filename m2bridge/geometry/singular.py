@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m2bridge.attention import Layer
+from m2bridge.display import facts_html, sections_html, size
 from m2bridge.geometry.strata.claims import model_dimension
 from m2bridge.geometry.strata.closures import (
     Component,
@@ -52,6 +53,17 @@ class SingularLocus:
         """The types of the singular strata; the zero function's type is the last when it is."""
         singular = [s for s in self.strata if s.singular]
         return tuple(s.type for s in sorted(singular, key=lambda s: (-s.dimension, s.type)))
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("dimension", size(self.dimension)),
+            ("certainty", self.certainty),
+            ("components", len(self.components)),
+            ("singular strata", ", ".join(map(str, self.types)) or "none"),
+            ("method", self.method),
+        ]
+        head = facts_html(f"Singular locus of {self.layer}", rows)
+        return sections_html(head, *(component._repr_html_() for component in self.components))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with the keys of the JSON contract."""

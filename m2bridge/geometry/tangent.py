@@ -10,6 +10,7 @@ import flint
 import sympy
 
 from m2bridge.attention import Layer
+from m2bridge.display import facts_html, polynomials_html, settled
 from m2bridge.engine import Session
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.generators import Generators, script_lists
@@ -56,6 +57,23 @@ class TangentSpace:
     tangent_cone: tuple[sympy.Poly, ...] | None
     certainty: str
     certificate: str
+
+    def _repr_html_(self) -> str:
+        unasked = "needs Macaulay2 and all equations"
+        cone = None if self.tangent_cone is None else polynomials_html(self.tangent_cone)
+        basis = None if self.basis is None else f"{len(self.basis)} integer vectors"
+        rows: list[tuple[str, object]] = [
+            ("dimension", self.dimension),
+            ("certainty of the dimension", self.certainty),
+            ("singular point?", self.singular),
+            ("dimension of the closure", self.model_dimension),
+            ("multiplicity", settled(self.multiplicity, unasked)),
+            ("tangent cone", settled(cone, unasked)),
+            ("basis", settled(basis, "the equations found do not cut the space out")),
+            ("stratum", self.type),
+            ("why", self.certificate),
+        ]
+        return facts_html(f"Tangent space at a point of {self.layer}", rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; exact numbers as text where they may be rational."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.attention import Layer
+from m2bridge.display import facts_html, sections_html, table_html
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.strata.certify import tangent_vectors
 from m2bridge.geometry.strata.claims import model_dimension
@@ -89,6 +90,23 @@ class TheoremTable:
             rows = [row for row in self.rows if row.statement == name]
             out[name] = (sum(row.agrees for row in rows), len(rows))
         return out
+
+    def _repr_html_(self) -> str:
+        summary = [
+            (STATEMENTS[name], f"holds for {good} of {models} models")
+            for name, (good, models) in self.counts().items()
+        ]
+        exceptions = [
+            (f"{r.d}, {r.d_out}, {r.a}", r.statement, r.stated, r.found, r.warrant, r.witness)
+            for r in self.exceptions
+        ]
+        header = ("d, d_out, a", "statement", "said", "found", "rests on", "witness")
+        sure = facts_html("", [("certainty", "proved: by computation or by theorem, as named")])
+        return sections_html(
+            facts_html("Published statements beside what is computed", summary),
+            sure,
+            table_html(header, exceptions, "Exceptions"),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

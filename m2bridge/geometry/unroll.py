@@ -16,6 +16,7 @@ import numpy as np
 
 from m2bridge.attention import Network, NetworkWeights
 from m2bridge.attention.scalars import Matrix, as_matrix, is_exact
+from m2bridge.display import facts_html, sections_html, table_html
 
 __all__ = [
     "Edge",
@@ -91,6 +92,22 @@ class Unrolled:
         """All formulas as one ``align*`` environment."""
         lines = " \\\\\n".join(formula.latex for formula in self.formulas)
         return f"\\begin{{align*}}\n{lines}\n\\end{{align*}}"
+
+    def _repr_latex_(self) -> str:
+        return self.latex
+
+    def _repr_html_(self) -> str:
+        lines = [(formula.left, formula.right) for formula in self.formulas]
+        reduced = [
+            (node.label, " × ".join(map(str, node.shape)))
+            for node in self.nodes
+            if node.kind == "reduced"
+        ]
+        return sections_html(
+            facts_html(f"Reduced form of {self.network}", lines),
+            facts_html("", [("certainty", "proved: an identity of functions")]),
+            table_html(("reduced datum", "shape"), reduced),
+        )
 
     def __str__(self) -> str:
         return "\n".join(str(formula) for formula in self.formulas)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from m2bridge.attention import Network
+from m2bridge.display import facts_html, settled
 from m2bridge.geometry.depth.symmetries import SymmetryCount
 
 __all__ = ["DimensionResult"]
@@ -63,3 +64,33 @@ class DimensionResult:
     def excess(self) -> int | None:
         """Parameters minus dimension: how many directions in weight space do nothing."""
         return None if self.value is None else self.parameters - self.value
+
+    def _repr_html_(self) -> str:
+        between = "not computed" if self.lower is None else self.lower
+        rows: list[tuple[str, object]] = [
+            ("dimension", settled(self.value, self.reason)),
+            ("certainty", self.certainty),
+            ("lower bound", f"{between}: {self.lower_source}"),
+            ("upper bound", f"{self.upper}: {self.upper_source}"),
+            ("parameters", self.parameters),
+            ("directions that do nothing", self.excess),
+            ("published formula", "says nothing" if self.formula is None else self.formula),
+            ("refined formula", "says nothing" if self.refined is None else self.refined),
+        ]
+        if self.primes:
+            rows.append(("primes, seed", f"{', '.join(map(str, self.primes))}; {self.seed}"))
+        if self.gap is not None:
+            rows.append(("singular value gap", f"{self.gap:.3g}, tolerance {self.tolerance:.1g}"))
+        if self.reason and self.value is not None:
+            rows.append(("remark", self.reason))
+        rows += [("remark", note) for note in self.notes]
+        return facts_html(f"Dimension of the functions of {self.network}", rows)
+
+    def _repr_latex_(self) -> str:
+        if self.value is not None:
+            value = f"= {self.value}"
+        else:
+            value = rf"\le {self.upper}"
+            if self.lower is not None:
+                value = rf"\in [{self.lower}, {self.upper}]"
+        return rf"$\dim {value} \quad \text{{({self.certainty})}}$"

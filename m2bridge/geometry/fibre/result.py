@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 
 from m2bridge.attention.layer import Layer
+from m2bridge.display import facts_html, sections_html, table_html
 from m2bridge.geometry.fibre.symmetry import Symmetry
 from m2bridge.geometry.recognize.result import Preimage
 
@@ -115,6 +116,30 @@ class Fibre:
         """The dimension of its real points; None when the function has no real weights."""
         found = [c.real_dimension for c in self.components if c.real_dimension is not None]
         return max(found) if found else None
+
+    def _repr_html_(self) -> str:
+        many = "infinitely many (the zero function)"
+        points = many if self.points is None else self.points
+        real = many if self.real_points is None else self.real_points
+        none = "there are no real weights"
+        rows: list[tuple[str, object]] = [
+            ("points (V, A) up to scaling", points),
+            ("real ones", real),
+            ("reduced?", "not finite" if self.is_zero else self.reduced),
+            ("dimension in (Q, K, V)", self.dimension),
+            ("real dimension", none if self.real_dimension is None else self.real_dimension),
+            ("certainty", self.certainty),
+        ]
+        components = [
+            (c.description, ", ".join(map(str, c.dimensions)), c.real, c.multiplicity or "-")
+            for c in self.components
+        ]
+        symmetries = [(s.name, s.group, s.dimension, s.action) for s in self.symmetries]
+        return sections_html(
+            facts_html(f"Weights of {self.layer} with one function", rows),
+            table_html(("component", "dimensions", "real", "multiplicity"), components),
+            table_html(("symmetry", "group", "dimension", "action"), symmetries),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """A JSON document; exact numbers as text."""

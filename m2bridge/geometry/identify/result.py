@@ -9,6 +9,7 @@ import numpy as np
 
 from m2bridge.attention.layer import Layer
 from m2bridge.attention.weights import Weights
+from m2bridge.display import facts_html, sections_html, settled, table_html
 from m2bridge.geometry.strata import Stratum
 
 __all__ = ["BatchIdentification", "Distance", "Identification", "Spectrum"]
@@ -103,6 +104,31 @@ class Identification:
     spectra: tuple[Spectrum, ...] = ()
     distances: tuple[Distance, ...] = ()
 
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("singular point?", settled(self.singular, self.reason)),
+            ("on the boundary?", settled(self.boundary, self.reason)),
+            ("certainty", self.certainty),
+            ("why", self.reason),
+            ("stratum", self.stratum.type),
+            ("dimension, tangent", f"{self.stratum.dimension}, {self.stratum.tangent_dimension}"),
+            ("ranks of V, A, [Vᵀ | A]", f"{self.rank_v}, {self.rank_a}, {self.rank_va}"),
+        ]
+        if self.layer.t == 1:
+            signature = settled(self.signature, "the tolerance does not decide")
+            rows.append(("rank, signature of sym A", f"{self.rank_s}, {signature}"))
+        rows += [("zero function?", self.zero), ("fibre", self.stratum.fibre)]
+        if self.tolerance is not None:
+            rows.append(("relative tolerance", f"{self.tolerance:.3g}"))
+        parts = [facts_html(f"Weights of {self.layer}", rows)]
+        if self.spectra:
+            gaps = [(s.name, s.rank, f"{s.gap:.3g}", f"{s.tolerance:.3g}") for s in self.spectra]
+            parts.append(table_html(("matrix", "rank", "gap", "tolerance"), gaps))
+        if self.distances:
+            far = [(x.to, f"{x.value:.6g}", x.kind, x.condition) for x in self.distances]
+            parts.append(table_html(("distance to", "value", "kind", "nearest weights"), far))
+        return sections_html(*parts)
+
     def as_dict(self) -> dict[str, Any]:
         """A JSON document."""
         found: dict[str, Any] = {
@@ -186,3 +212,27 @@ class BatchIdentification:
 
     def __len__(self) -> int:
         return len(self.rank_v)
+
+    def _repr_html_(self) -> str:
+        def tally(name: str, verdicts: Any) -> tuple[str, object]:
+            yes, no, open_ = (int(np.sum(verdicts == value)) for value in (1, 0, -1))
+            undecided = f"; {open_} not settled: the tolerance does not decide" if open_ else ""
+            return name, f"{yes} of {len(self)} ({no} not{undecided})"
+
+        rows = [
+            tally("singular points", self.singular),
+            tally("on the boundary", self.boundary),
+            ("zero functions", int(np.sum(self.zero))),
+            ("certainty", self.certainty),
+        ]
+        if self.tolerance is not None:
+            rows.append(("relative tolerance", f"{self.tolerance:.3g}"))
+        names = ("V", "A", "[Vᵀ | A]") if self.rank_s is None else ("V", "A", "sym A")
+        last = self.rank_va if self.rank_s is None else self.rank_s
+        triples = np.stack([self.rank_v, self.rank_a, last], axis=-1).reshape(-1, 3)
+        kinds, often = np.unique(triples, axis=0, return_counts=True)
+        ranks = [(tuple(map(int, k)), int(n)) for k, n in zip(kinds, often, strict=True)]
+        return sections_html(
+            facts_html(f"{len(self)} weights of {self.layer}", rows),
+            table_html((f"ranks of {', '.join(names)}", "weights"), ranks),
+        )

@@ -9,6 +9,7 @@ import sympy
 
 from m2bridge.attention.layer import Layer
 from m2bridge.attention.weights import Weights
+from m2bridge.display import facts_html, latex_lines, sections_html, settled, table_html
 
 __all__ = ["Failure", "Preimage", "Recognition", "field_name"]
 
@@ -27,7 +28,8 @@ class Failure:
             not exist, complex ones do) or ``"form"`` (not a function of this kind at all).
         statement: the failing condition in words.
         relation: a polynomial in the layer's coordinates that vanishes on the whole image, where
-            the condition is such a polynomial; else None.
+            the condition is such a polynomial; else None. A long one is a ``sympy.Determinant`` of
+            a matrix of linear forms.
         value: its nonzero value at the point, or the number that decides the condition.
     """
 
@@ -113,6 +115,38 @@ class Recognition:
     def is_zero(self) -> bool:
         """Whether the point is the zero function."""
         return bool(self.coefficients) and not any(self.coefficients)
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("real weights?", settled(self.representable, self.reason)),
+            ("complex weights?", settled(self.over_complex, self.reason)),
+            ("certainty", self.certainty),
+            ("why", self.reason),
+        ]
+        if self.failed is not None:
+            rows.append(("what fails", f"{self.failed.kind}: {self.failed.statement}"))
+            if self.failed.relation is not None:
+                rows.append(("relation", self.failed.relation))
+            if self.failed.value is not None:
+                rows.append(("its value", self.failed.value))
+        if self.weights is not None:
+            rows += [(name, getattr(self.weights, name).tolist()) for name in ("Q", "K", "V")]
+            rows.append(("field", self.field))
+        parts = [facts_html(f"Function of {self.layer}?", rows)]
+        if self.preimages:
+            found = [
+                (p.V.tolist(), p.A.tolist(), p.field, p.real, p.multiplicity)
+                for p in self.preimages
+            ]
+            header = ("V", "A", "field", "real", "multiplicity")
+            parts.append(table_html(header, found, "Fibre, up to scaling"))
+        return sections_html(*parts)
+
+    def _repr_latex_(self) -> str | None:
+        if self.weights is None:
+            return None
+        pairs = [(name, sympy.Matrix(getattr(self.weights, name).tolist())) for name in "QKV"]
+        return latex_lines([r",\quad ".join(f"{name} = {sympy.latex(M)}" for name, M in pairs)])
 
     def as_dict(self) -> dict[str, Any]:
         """A JSON document; exact numbers as text."""

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import sympy
+
 from m2bridge.attention import Layer
+from m2bridge.display import counts, facts_html, latex_lines, polynomials_html, settled
 from m2bridge.errors import SizeLimitError
 from m2bridge.geometry.generators import Generators, module_sources, texts
 from m2bridge.geometry.hilbert import generator_degree_bound
@@ -88,6 +91,34 @@ class Component:
     def generators_by_degree(self) -> dict[int, int] | None:
         """Degree -> number of minimal generators."""
         return None if self.generators is None else self.generators.by_degree()
+
+    def _repr_html_(self) -> str:
+        unasked = "no equations" if self.generators is None else self.completeness
+        rows: list[tuple[str, object]] = [
+            ("dimension", self.dimension),
+            ("degree", settled(self.degree, "no formula for this closure is known")),
+            ("certainty", self.certainty),
+            ("why", "; ".join(self.reasons)),
+            ("strata in it", ", ".join(map(str, self.strata))),
+            ("equations", counts(self.generators_by_degree)),
+            ("all equations?", settled(self.complete, unasked)),
+            ("prime ideal?", settled(self.prime, unasked)),
+        ]
+        if self.completeness and self.complete is not None:
+            rows.append(("why all", self.completeness))
+        if self.generators is not None and len(self.generators):
+            rows.append(("the equations", polynomials_html(self.generators)))
+        title = f"Closure of the stratum {self.stratum.type} of {self.stratum.layer}"
+        return facts_html(title, rows)
+
+    def _repr_latex_(self) -> str:
+        lines = [rf"\dim = {self.dimension}"]
+        if self.degree is not None:
+            lines[0] += rf",\quad \deg = {self.degree}"
+        shown = self.generators[:6] if self.generators is not None else ()
+        lines += [sympy.latex(f.as_expr()) + " = 0" for f in shown]
+        more = len(self.generators or ()) - len(shown)
+        return latex_lines(lines + ([rf"\text{{and {more} more}}"] if more else []))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with the keys of the JSON contract."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from m2bridge.attention import Layer
+from m2bridge.display import Html, facts_html, sections_html, settled, table_html
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["Claim", "Evidence", "Matrix", "Representative", "Stratum"]
+__all__ = ["Claim", "Evidence", "Matrix", "Representative", "Stratum", "strata_html"]
 
 Matrix = tuple[tuple[int, ...], ...]
 
@@ -66,6 +67,10 @@ class Evidence:
     gradient_rank: int | None = None
     equations: tuple[tuple[int, int], ...] = ()
     tangent_upper: int | None = None
+
+
+def _rows(matrix: Matrix) -> str:
+    return "; ".join(" ".join(map(str, row)) for row in matrix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +176,30 @@ class Stratum(ABC):
         V, A = self.representative
         return [int(x) for x in self.layer.image(V, A)]
 
+    def _answers(self) -> list[tuple[str, object]]:
+        """The questions of `claims` with their answers, for people."""
+        return [
+            ("dimension", self.dimension),
+            ("tangent_dimension", self.tangent_dimension),
+            ("singular", self.singular),
+            ("boundary", settled(self.boundary, self.boundary_reason)),
+            ("fibre", self.fibre),
+        ]
+
+    def _repr_html_(self) -> str:
+        claims, rows = self.claims, []
+        for name, answer in self._answers():
+            claim = claims[name]
+            sure = f"{claim.certainty} ({claim.warrant})"
+            rows.append((name.replace("_", " "), answer, sure, claim.text))
+        V, A = self.representative
+        small = self.layer.d <= _LISTED_WIDTH
+        title = f"Stratum {self.type} of {self.layer}"
+        parts = [table_html(("question", "answer", "certainty", "why"), rows, title)]
+        if small:
+            parts.append(facts_html("Representative", [("V", _rows(V)), ("A", _rows(A))]))
+        return sections_html(*parts)
+
     @property
     def certificate(self) -> tuple[str, ...]:
         """One line per claim: what is claimed and why."""
@@ -196,3 +225,16 @@ class Stratum(ABC):
             V, A = self.representative
             entry["representative"] = {"V": [list(r) for r in V], "A": [list(r) for r in A]}
         return entry
+
+
+def strata_html(found: Sequence[Stratum], title: str = "") -> Html:
+    """Strata as one table, a row each, with the least certain of a row's claims."""
+    rows = []
+    for s in found:
+        sure = {claim.certainty for claim in s.claims.values()}
+        certainty = "conjectural" if "conjectural" in sure else "proved"
+        numbers = (s.type, s.dimension, s.tangent_dimension, s.singular)
+        boundary = "in part" if s.boundary is None else s.boundary
+        rows.append((*numbers, boundary, s.fibre, certainty))
+    header = ("type", "dimension", "tangent", "singular", "boundary", "fibre", "certainty")
+    return table_html(header, rows, title)

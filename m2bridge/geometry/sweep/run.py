@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from m2bridge.display import facts_html, sections_html, table_html
 from m2bridge.geometry.depth.rank import Progress
 from m2bridge.geometry.sweep.cases import Case
 from m2bridge.geometry.sweep.journal import Journal
 from m2bridge.geometry.sweep.questions import QUESTIONS, Question, ask
-from m2bridge.geometry.sweep.table import check_format, write_table
+from m2bridge.geometry.sweep.table import check_format, columns_of, write_table
 
 __all__ = ["SweepResult", "journal_path", "sweep"]
 
@@ -40,6 +41,22 @@ class SweepResult:
     resumed: int
     failed: int
     path: Path | None
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("models", len(self.rows)),
+            ("computed now", self.computed),
+            ("from an earlier run", self.resumed),
+            ("failed", self.failed),
+            ("table", "not written" if self.path is None else self.path),
+        ]
+        names = [
+            name
+            for name in columns_of(self.rows)
+            if name != "seconds" and any(row.get(name) is not None for row in self.rows)
+        ]
+        cells = [["-" if r.get(name) is None else r[name] for name in names] for r in self.rows]
+        return sections_html(facts_html("Sweep", rows), table_html(names, cells))
 
 
 def journal_path(out: Path) -> Path:
