@@ -176,11 +176,11 @@ def test_no_common_quadratic_factor(forms):
     assert (answer.representable, answer.over_complex) == (False, False)
     relation = answer.failed.relation
     at_point = dict(zip(layer.symbols, coefficients, strict=True))
-    assert sympy.expand(relation.subs(at_point)) == answer.failed.value != 0
+    assert sympy.expand(relation.xreplace(at_point)) == answer.failed.value != 0
     for seed in range(5):
         weights = layer.random_weights(seed, 5).layers[0][0]
         on_image = dict(zip(layer.symbols, layer.coefficients(weights), strict=True))
-        assert sympy.expand(relation.subs(on_image)) == 0
+        assert sympy.expand(relation.xreplace(on_image)) == 0
 
 
 def test_triples_with_pairwise_common_factors():
@@ -270,3 +270,21 @@ def test_product_formula_of_hilbert_symbols():
         for p in places:
             product *= hilbert_symbol(a, b, p)
         assert product == 1
+
+
+def test_long_witnesses_are_determinants_that_are_not_written_out() -> None:
+    """On coordinate lines w0 w3 w6 cannot be seen, and on general lines everything is long."""
+    layer = Layer(8, 2, 3, 1)
+    V = [[(3 * i + 5 * p * p) % 11 - 5 for p in range(8)] for i in range(2)]
+    A = [[(2 * p + 7 * q * q + p * q) % 11 - 5 if p < 3 else 0 for q in range(8)] for p in range(8)]
+    values = [int(x) for x in layer.image(V, A)]
+    on_image = dict(zip(layer.symbols, map(sympy.Integer, values), strict=True))
+    values[layer.symbols.index(sympy.Symbol("T_0_03_6"))] += 1
+    answer = recognize(layer, values)
+    assert answer.representable is False
+    assert answer.failed is not None
+    relation = answer.failed.relation
+    assert isinstance(relation, sympy.Determinant)
+    at_point = dict(zip(layer.symbols, map(sympy.Integer, values), strict=True))
+    assert relation.xreplace(at_point).doit() == answer.failed.value != 0
+    assert relation.xreplace(on_image).doit() == 0

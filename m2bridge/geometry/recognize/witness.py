@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from math import prod
 
 import flint
 import sympy
@@ -27,6 +28,11 @@ __all__ = [
 
 #: Lines tried in the search for a restriction that shows the failure; a general one does.
 MAX_LINES = 60
+
+#: Determinants are written out up to this size, and up to so many products of their entries' terms;
+#: larger ones would be expanded for minutes, and are given as ``sympy.Determinant``.
+MAX_EXPANDED_SIZE = 4
+MAX_EXPANDED_TERMS = 3_000
 
 Entry = tuple[int, int]
 
@@ -135,6 +141,15 @@ def _determinant(rows: Sequence[Sequence[flint.fmpq]]) -> flint.fmpq:
     return flint.fmpq_mat([list(row) for row in rows]).det()
 
 
+def _relation(matrix: sympy.Matrix) -> sympy.Expr:
+    """The determinant of linear forms; expanded where that is short, for it would only hide it."""
+    rows = matrix.tolist()
+    terms = prod(sum(len(sympy.Add.make_args(x)) for x in row if x != 0) for row in rows)
+    if len(rows) > MAX_EXPANDED_SIZE or terms > MAX_EXPANDED_TERMS:
+        return sympy.Determinant(sympy.ImmutableMatrix(matrix))
+    return sympy.expand(matrix.det(method="berkowitz"))
+
+
 def common_factor_failure(point: Point, entries: Sequence[Entry], degree: int) -> Failure:
     """Show that forms of one degree share no factor of degree ``degree - 1``.
 
@@ -175,7 +190,7 @@ def _pair_witness(line: _OnLine) -> _Witness | None:
                 symbols = _shifts([line.symbols(j), line.symbols(k)], sympy.Integer(0))
                 matrix = sympy.Matrix([[row[c] for c in columns] for row in symbols])
                 what = "their resultant" if line.degree == 2 else "a minor of (xf, yf, xg, yg)"
-                return (j, k), sympy.expand(matrix.det(method="berkowitz")), value, what
+                return (j, k), _relation(matrix), value, what
     return None
 
 
@@ -189,8 +204,7 @@ def _triple_witness(line: _OnLine) -> _Witness | None:
         value = _determinant([[line.numbers[k][c] for c in columns] for k in chosen])
         if value != 0:
             matrix = sympy.Matrix([[line.symbols(k)[c] for c in columns] for k in chosen])
-            relation = sympy.expand(matrix.det(method="berkowitz"))
-            return tuple(chosen), relation, value, "a determinant of their coefficients"
+            return tuple(chosen), _relation(matrix), value, "a determinant of their coefficients"
     return None
 
 
@@ -219,15 +233,11 @@ def flattening_failure(point: Point, size: int) -> Failure:
     matrix = sympy.Matrix(
         [[point.symbol(keys[k][0], c, keys[k][1]) for c in columns] for k in chosen]
     )
-    # Expanding a large determinant would only hide it.
-    relation = (
-        sympy.expand(matrix.det(method="berkowitz")) if size <= 4 else sympy.Determinant(matrix)
-    )
     return Failure(
         "equation",
         f"A would need rank {_rank(rows)}, but a = {point.layer.a}: a {size} x {size} minor of the "
         f"flattening of T by its column r is {value}, not 0",
-        relation,
+        _relation(matrix),
         to_sympy(value),
     )
 
@@ -268,7 +278,7 @@ def rank_failure(
     relation = None
     if relation_of is not None:
         symbols = [[_hessian_entry(point, relation_of, p, q) for q in columns] for p in rows]
-        relation = sympy.expand(sympy.Matrix(symbols).det(method="berkowitz"))
+        relation = _relation(sympy.Matrix(symbols))
     return Failure(
         "equation",
         f"{what} has rank {_rank(matrix)}, at most {size - 1} is possible: the {size} x {size} "
