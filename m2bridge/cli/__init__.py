@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from m2bridge.version import m2bridge_version
 
@@ -49,6 +50,15 @@ class _Commands(click.Group):
         loaded = importlib.import_module(f"m2bridge.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(loaded, cmd_name.replace("-", "_"))
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names and lines from the table above: pressing Tab must not wait for sympy either."""
+        names = [
+            CompletionItem(name, help=text)
+            for name, (_, text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
