@@ -1,4 +1,4 @@
-"""Results in notebooks: small tables of escaped HTML, without styles, scripts or outside resources.
+"""Results in notebooks: small tables of escaped HTML, without scripts or outside resources.
 
 Classes give rows of plain values; what a value looks like is decided here. Nothing of m2bridge is
 imported, so that every layer may use this, the engine included.
@@ -25,7 +25,9 @@ __all__ = [
 _MOST_ROWS = 60
 _MOST_POLYNOMIALS = 6
 _MOST_TERMS = 30
-_CELL = 'style="text-align: left"'  # notebooks set numbers to the right, and sentences with them
+# Notebooks set everything to the right, sentences too.
+_CELL = 'style="text-align: left; vertical-align: top"'
+_NAME = 'style="text-align: left; vertical-align: top; white-space: nowrap"'
 
 
 class Html(str):
@@ -67,7 +69,7 @@ def facts_html(title: str, rows: Iterable[tuple[str, object]]) -> Html:
         rows: name and value. True, False and None become "yes", "no" and "not settled".
     """
     body = "".join(
-        f'<tr><th scope="row" {_CELL}>{escape(name)}</th><td {_CELL}>{_shown(value)}</td></tr>'
+        f'<tr><th scope="row" {_NAME}>{escape(name)}</th><td {_CELL}>{_shown(value)}</td></tr>'
         for name, value in rows
     )
     return Html(f"<table>{_caption(title)}<tbody>{body}</tbody></table>")
@@ -75,7 +77,7 @@ def facts_html(title: str, rows: Iterable[tuple[str, object]]) -> Html:
 
 def table_html(header: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> Html:
     """A table with a header; long ones are cut off, and say so."""
-    head = "".join(f'<th scope="col" {_CELL}>{escape(name)}</th>' for name in header)
+    head = "".join(f'<th scope="col" {_NAME}>{escape(name)}</th>' for name in header)
     body = "".join(
         f"<tr>{''.join(f'<td {_CELL}>{_shown(value)}</td>' for value in row)}</tr>"
         for row in rows[:_MOST_ROWS]
@@ -88,7 +90,7 @@ def table_html(header: Sequence[str], rows: Sequence[Sequence[object]], title: s
 
 
 def _caption(title: str) -> str:
-    return f"<caption {_CELL}><strong>{escape(title)}</strong></caption>" if title else ""
+    return f"<caption {_NAME}><strong>{escape(title)}</strong></caption>" if title else ""
 
 
 def sections_html(*parts: tuple[str, str] | str) -> Html:
