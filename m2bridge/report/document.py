@@ -25,6 +25,7 @@ from m2bridge.geometry.strata.stratum import Stratum
 from m2bridge.provenance import Provenance
 
 __all__ = [
+    "MOST_COORDINATES",
     "analysis_document",
     "boundary_document",
     "coordinates_document",
@@ -39,6 +40,10 @@ __all__ = [
     "strata_document",
     "with_model",
 ]
+
+
+MOST_COORDINATES = 100_000
+"""Above, ``coordinates`` is null in documents, and ``coordinates_reason`` says why."""
 
 
 def json_text(document: Mapping[str, Any]) -> str:
@@ -61,12 +66,25 @@ def model_document(network: Network) -> dict[str, Any]:
     }
 
 
-def coordinates_document(layer: Layer) -> list[dict[str, Any]]:
-    """The names that equations use, and which coefficient each is."""
+def coordinates_document(layer: Layer) -> list[dict[str, Any]] | None:
+    """The names that equations use, and which coefficient each is; None for very many.
+
+    Models with so many coordinates get no equations, and listing millions would take minutes.
+    """
+    if layer.ambient_dimension > MOST_COORDINATES:
+        return None
     return [
         {"name": c.name, "output": c.output, "pair": list(c.pair), "column": c.column}
         for c in layer.coordinates
     ]
+
+
+def _coordinates(layer: Layer) -> dict[str, Any]:
+    listed = coordinates_document(layer)
+    if listed is not None:
+        return {"coordinates": listed}
+    reason = f"{layer.ambient_dimension} coordinates are not listed (limit {MOST_COORDINATES})"
+    return {"coordinates": None, "coordinates_reason": reason}
 
 
 def with_model(
@@ -118,7 +136,7 @@ def ideal_document(ideal: ImplicitIdeal) -> dict[str, Any]:
         "ambient_dimension": layer.ambient_dimension,
         "dimension": ideal.dimension,
         "degree": ideal.degree,
-        "coordinates": coordinates_document(layer),
+        **_coordinates(layer),
         **_ideal_body(ideal),
         "certainty": {"ideal": ideal.certainty},
     }
@@ -127,10 +145,8 @@ def ideal_document(ideal: ImplicitIdeal) -> dict[str, Any]:
 
 def strata_document(layer: Layer, strata: tuple[Stratum, ...]) -> dict[str, Any]:
     """What ``m2bridge strata`` prints."""
-    certainty = {
-        name: _weakest(stratum.claims[name].certainty for stratum in strata)
-        for name in strata[0].claims
-    }
+    claims = [stratum.claims for stratum in strata]  # made anew at each look
+    certainty = {name: _weakest(entry[name].certainty for entry in claims) for name in claims[0]}
     body = {"strata": [stratum.to_dict() for stratum in strata], "certainty": certainty}
     return with_model(layer, body)
 
@@ -146,7 +162,7 @@ def _weakest(certainties: Any) -> str:
 def singular_document(found: SingularLocus) -> dict[str, Any]:
     """What ``m2bridge singular-locus`` prints."""
     body = {
-        "coordinates": coordinates_document(found.layer),
+        **_coordinates(found.layer),
         "singular_locus": found.to_dict(),
         "certainty": {"singular_locus": found.certainty},
     }
@@ -156,7 +172,7 @@ def singular_document(found: SingularLocus) -> dict[str, Any]:
 def boundary_document(found: Boundary) -> dict[str, Any]:
     """What ``m2bridge boundary`` prints."""
     body = {
-        "coordinates": coordinates_document(found.layer),
+        **_coordinates(found.layer),
         "boundary": found.to_dict(),
         "certainty": {"boundary": found.certainty},
     }
@@ -173,7 +189,7 @@ def analysis_document(analysis: Analysis) -> dict[str, Any]:
         "codimension": analysis.codimension,
         "degree": analysis.degree,
         "expected_dimension": analysis.expected_dimension,
-        "coordinates": coordinates_document(layer),
+        **_coordinates(layer),
     }
     if ideal is None:
         body |= {"generators_by_degree": None, "ideal": None, "complete": None}

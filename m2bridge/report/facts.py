@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from m2bridge.geometry.analysis import Analysis
 from m2bridge.geometry.slices import default_slice
 from m2bridge.geometry.strata.closures import Component
 from m2bridge.report.plots import MAX_STRATA, hasse_figure, slice_figure
+from m2bridge.report.words import counts_text
 
 __all__ = ["MOST_POLYNOMIALS", "Picture", "facts", "pictures"]
 
@@ -127,11 +128,6 @@ def _certainty(analysis: Analysis) -> list[tuple[str, str]]:
     ]
 
 
-def _counts(counts: Mapping[int, int]) -> str:
-    parts = [f"{n} of degree {degree}" for degree, n in sorted(counts.items()) if n]
-    return ", ".join(parts) or "none: every function of this kind is in the closure"
-
-
 def _first(polynomials: Sequence[Any], written: Written) -> tuple[list[str], int]:
     """The first polynomials, and how many more there are."""
     count = min(len(polynomials), MOST_POLYNOMIALS)
@@ -144,7 +140,7 @@ def _equations(analysis: Analysis, written: Written) -> dict[str, Any] | None:
         return None
     shown, more = _first(ideal.generators, written)
     return {
-        "counts": _counts(ideal.generators_by_degree),
+        "counts": counts_text(ideal.generators_by_degree, ideal.complete),
         "modules": [
             (degree, " + ".join(map(str, modules)))
             for degree, modules in sorted(ideal.irreducibles.items())

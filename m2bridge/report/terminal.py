@@ -22,6 +22,7 @@ from m2bridge.geometry.singular import SingularLocus
 from m2bridge.geometry.strata.closures import Component
 from m2bridge.geometry.strata.stratum import Stratum
 from m2bridge.geometry.theorems import TheoremTable
+from m2bridge.report.words import counts_text
 
 __all__ = [
     "analysis",
@@ -62,13 +63,6 @@ def facts(rows: Iterable[tuple[str, Any]]) -> Table:
     for name, value in rows:
         table.add_row(name, Text(str(value)))
     return table
-
-
-def _counts(counts: Mapping[int, int] | None) -> str:
-    if counts is None:
-        return "not computed"
-    parts = [f"{n} of degree {degree}" for degree, n in sorted(counts.items()) if n]
-    return ", ".join(parts) or "none: every function of this kind is in the closure"
 
 
 def _short(polynomial: sympy.Poly) -> str:
@@ -117,7 +111,7 @@ def _ideal_parts(found: ImplicitIdeal) -> list[RenderableType]:
     rows: list[tuple[str, Any]] = [
         ("dimension", f"{found.dimension} of {found.layer.ambient_dimension}"),
         ("degree", found.degree),
-        ("minimal generators", _counts(found.generators_by_degree)),
+        ("minimal generators", counts_text(found.generators_by_degree, found.complete)),
     ]
     for degree, entries in sorted(found.irreducibles.items()):
         rows.append((f"degree {degree} as modules", " + ".join(map(str, entries))))
@@ -159,7 +153,7 @@ def _component(component: Component) -> list[RenderableType]:
     rows: list[tuple[str, Any]] = [
         ("component", f"dimension {component.dimension}, degree {_some(component.degree)}"),
         ("strata in it", types),
-        ("equations", _counts(component.generators_by_degree)),
+        ("equations", counts_text(component.generators_by_degree, component.complete)),
         ("prime ideal?", _truth(component.prime)),
         ("why", component.certificate),
     ]
@@ -300,7 +294,7 @@ def invariants(found: InvariantReport) -> RenderableType:
         )
     rows = [
         ("linear relations", f"{found.linear_relations} in one output entry"),
-        ("together", _counts(found.generated_by_degree)),
+        ("together", counts_text(found.generated_by_degree, found.whole)),
         ("the whole ideal?", _truth(found.whole)),
         ("certainty", found.certainty),
     ]
