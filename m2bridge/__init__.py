@@ -14,13 +14,14 @@ from m2bridge.version import m2bridge_version
 
 if TYPE_CHECKING:
     from m2bridge.algebra import Ideal, Macaulay2, Matrix, Ring
-    from m2bridge.engine import Pool, ReplayEngine
+    from m2bridge.engine import Pool, RecordingEngine, ReplayEngine
     from m2bridge.errors import (
         DockerError,
         EngineError,
         M2BridgeError,
         M2CrashedError,
         M2Error,
+        M2InterruptedError,
         M2MemoryError,
         M2NotFoundError,
         M2TimeoutError,
@@ -41,12 +42,14 @@ __all__ = [
     "M2BridgeError",
     "M2CrashedError",
     "M2Error",
+    "M2InterruptedError",
     "M2MemoryError",
     "M2NotFoundError",
     "M2TimeoutError",
     "Macaulay2",
     "Matrix",
     "Pool",
+    "RecordingEngine",
     "ReplayEngine",
     "Ring",
     "SizeLimitError",
@@ -63,6 +66,7 @@ _HOMES = {
     "Ideal": "algebra",
     "Matrix": "algebra",
     "Pool": "engine",
+    "RecordingEngine": "engine",
     "ReplayEngine": "engine",
 }
 

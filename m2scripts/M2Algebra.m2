@@ -167,8 +167,11 @@ operation("trim", (r, a, fs) -> idealsAnswer {trim things#(a#0)})
 operation("eliminate", (r, a, fs) -> idealsAnswer {
         eliminate(apply(a#1, i -> (r#"ring")_i), things#(a#0))})
 
-operation("quotient", (r, a, fs) -> idealsAnswer {quotient(things#(a#0), things#(a#1))})
-operation("saturate", (r, a, fs) -> idealsAnswer {saturate(things#(a#0), things#(a#1))})
+-- M2's quotient gives wrong ideals over an extended field (1.21 to 1.26): there it is asked for that
+-- of the flat ideals, and the same for saturation, which is made of quotients.
+byFlatIdeals = (r, f, I, J) -> idealsAnswer {fromFlat(r, f(flatIdeal(r, I), r#"out" J))}
+operation("quotient", (r, a, fs) -> byFlatIdeals(r, quotient, things#(a#0), things#(a#1)))
+operation("saturate", (r, a, fs) -> byFlatIdeals(r, saturate, things#(a#0), things#(a#1)))
 operation("intersect", (r, a, fs) -> idealsAnswer {intersect apply(a, i -> things#i)})
 
 operation("radical", (r, a, fs) -> idealsAnswer {fromFlat(r, radical flatIdeal(r, things#(a#0)))})

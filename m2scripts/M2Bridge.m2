@@ -37,18 +37,20 @@ protocolVersion = "2"
 -- JSON: exact, never through floating point
 ------------------------------------------------------------------------
 
-jsonEscapes = new MutableHashTable from {
-    "\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}
-
+jsonEscapes = hashTable {
+    34 => "\\\"", 92 => "\\\\", 10 => "\\n", 13 => "\\r", 9 => "\\t"}
 hexDigits = "0123456789abcdef"
 
-jsonCharacter = c -> (
-    if jsonEscapes#?c then return jsonEscapes#c;
-    code := first ascii c;
-    -- the other control characters, which JSON does not allow inside a string
-    if code < 32 then concatenate("\\u00", hexDigits#(code // 16), hexDigits#(code % 16)) else c)
+-- What stands for each byte. The other control characters are not allowed inside a JSON string.
+jsonBytes = apply(256, b -> (
+        if jsonEscapes#?b then jsonEscapes#b
+        else if b < 32 then concatenate("\\u00", hexDigits#(b // 16), hexDigits#(b % 16))
+        else ascii {b}))
 
-jsonString = s -> concatenate("\"", apply(characters s, jsonCharacter), "\"")
+-- M2 takes long for each byte, so it looks at them only where there is something to escape.
+jsonPiece = s -> if match("[[:cntrl:]\"\\\\]", s) then concatenate apply(ascii s, b -> jsonBytes#b) else s
+jsonString = s -> concatenate("\"",
+    apply((#s + 999) // 1000, k -> jsonPiece substring(1000 * k, 1000, s)), "\"")
 
 jsonText = method()
 jsonText ZZ := toString
@@ -255,29 +257,29 @@ readMore = (s, n) -> (
         have = have + #chunk);
     concatenate toList parts)
 
--- Most numbers are small, and arithmetic is what costs time here.
-zeros = "\0\0\0\0"
-numberAt = (s, j) -> (
-    low := ascii substring(j + 4, 2, s);
-    if substring(j, 4, s) === zeros then 256 * low#0 + low#1
-    else (
-        high := ascii substring(j, 4, s);
-        ((((high#0 * 256 + high#1) * 256 + high#2) * 256 + high#3) * 256 + low#0) * 256 + low#1))
-
-lengthsIn = table -> apply(#table // lengthSize, k -> numberAt(table, lengthSize * k))
-
 lengthBytes = n -> ascii {
     n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255}
-smallLengths = apply(256, lengthBytes)
+
+-- Most numbers are small, and looked up faster than computed.
+smallNumbers = 1024
+lengthsOfSmall = apply(smallNumbers, lengthBytes)
+countsOfSmall = apply(lengthsOfSmall, b -> substring(3, b))
+numbersOfLengths = hashTable apply(smallNumbers, n -> lengthsOfSmall#n => n)
+numbersOfCounts = hashTable apply(smallNumbers, n -> countsOfSmall#n => n)
+numberIn = b -> fold((high, low) -> 256 * high + low, 0, ascii b)
+lengthIn = b -> if numbersOfLengths#?b then numbersOfLengths#b else numberIn b
+countIn = b -> if numbersOfCounts#?b then numbersOfCounts#b else numberIn b
+lengthOf = s -> if #s < smallNumbers then lengthsOfSmall#(#s) else lengthBytes(#s)
+countOf = L -> if #L < smallNumbers then countsOfSmall#(#L) else substring(3, lengthBytes(#L))
 
 readFrame = () -> (
     s := readMore(unread, headerSize);
     -- out of step: nothing sensible can follow
     if substring(0, 4, s) =!= "M2B2" then exit 70;
-    count := numberAt("\0\0\0" | substring(13, 3, s), 0);
+    count := countIn substring(13, 3, s);
     place := headerSize + lengthSize * count;
     if #s < place then s = readMore(s, place);
-    sizes := lengthsIn substring(headerSize, place - headerSize, s);
+    sizes := apply(count, k -> lengthIn substring(headerSize + lengthSize * k, lengthSize, s));
     total := place + sum sizes;
     if #s < total then s = readMore(s, total);
     unread = if #s > total then substring(total, s) else "";
@@ -286,8 +288,7 @@ readFrame = () -> (
                 substring(place - n, n, s)))))
 
 writeFrame = (letter, job, segments) -> (
-    bridgeOut << concatenate("M2B2", letter, job, substring(3, lengthBytes(#segments)),
-        apply(segments, s -> if #s < 256 then smallLengths#(#s) else lengthBytes(#s)));
+    bridgeOut << concatenate("M2B2", letter, job, countOf segments, apply(segments, lengthOf));
     for s in segments do bridgeOut << s;
     bridgeOut << flush;)
 
@@ -387,6 +388,8 @@ Description
 TEST ///
 assert(jsonText {1, 1/3, true, null} === "[1,\"1/3\",true,null]")
 assert(jsonText "a\"b\\c\n" === "\"a\\\"b\\\\c\\n\"")
+-- long texts are cut between any two bytes
+assert(jsonText concatenate(999: "x", "\303\251\n") === concatenate("\"", 999: "x", "\303\251\\n\""))
 assert(jsonText hashTable {"b" => 1, "a" => {}} === "{\"a\":[],\"b\":1}")
 R = QQ[x, y]
 assert(jsonText(x^2 - 1/3*y) === "{\"coefficients\":[\"1\",\"-1/3\"],\"exponents\":[[2,0],[0,1]]}")

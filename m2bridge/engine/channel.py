@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Channel", "Engine", "Exit", "Limits"]
+__all__ = ["Channel", "Engine", "Exit", "Limits", "checked_timeout"]
+
+_LONGEST_SECONDS = 1e9
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,20 @@ class Engine(Protocol):
         Raises:
             M2NotFoundError, EngineError: it cannot be started.
         """
+
+
+def checked_timeout(timeout: float | None) -> float | None:
+    """A time limit in seconds.
+
+    Raises:
+        ValueError, TypeError: it is not a positive number.
+    """
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise TypeError(f"a time limit is a number of seconds, not {timeout!r}")
+    if not timeout > 0:
+        raise ValueError(f"a time limit must be positive, not {timeout!r}")
+    if timeout > _LONGEST_SECONDS:  # for ever; what waits for it would overflow
+        return _LONGEST_SECONDS
+    return float(timeout)

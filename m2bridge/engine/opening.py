@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 
-from m2bridge.engine.channel import Engine, Limits
+from m2bridge.engine.channel import Engine, Limits, checked_timeout
 from m2bridge.engine.discovery import find_m2
 from m2bridge.engine.local import LocalEngine
-from m2bridge.engine.session import Session, checked_timeout
+from m2bridge.engine.session import Session
 
 __all__ = ["ENGINES", "memory_bytes", "open_engine", "open_session"]
 

@@ -18,6 +18,7 @@ from m2bridge.engine.session import Answer, Session
 __all__ = ["Pool"]
 
 _Result = TypeVar("_Result")
+_INTERRUPT_PAUSE_SECONDS = 0.2
 
 
 class Pool(Executor):
@@ -105,7 +106,11 @@ class Pool(Executor):
         """Waits for the jobs; when an exception (Ctrl-C) leaves the block, stops them instead."""
         if kind is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
-            self.interrupt()
+            ending = threading.Thread(target=self._threads.shutdown, daemon=True)
+            ending.start()
+            while ending.is_alive():  # a job may not have begun to wait for its M2
+                self.interrupt()
+                ending.join(_INTERRUPT_PAUSE_SECONDS)
         self.shutdown()
 
     def _run(

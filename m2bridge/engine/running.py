@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from m2bridge.engine.channel import Engine, Exit, Limits
+from m2bridge.engine.channel import Engine, Exit, Limits, checked_timeout
 from m2bridge.engine.kept import KeptProcess, high_pipe, private_folder, remove_folder
 from m2bridge.engine.local import LocalEngine
 from m2bridge.engine.messages import error_from_text
 from m2bridge.engine.opening import memory_bytes, open_engine
-from m2bridge.engine.session import Session, checked_timeout
+from m2bridge.engine.session import Session
 from m2bridge.errors import (
     EngineError,
     M2CrashedError,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from m2bridge.engine.channel import Engine, Exit, Limits
+from m2bridge.engine.channel import Engine, Exit, Limits, checked_timeout
 from m2bridge.engine.conversation import Conversation, NoReactionError
 from m2bridge.engine.discovery import MINIMUM_VERSION, is_old
 from m2bridge.engine.frames import PROTOCOL_VERSION, Frame
@@ -27,9 +27,10 @@ from m2bridge.errors import (
     WireError,
 )
 
-__all__ = ["Answer", "Session", "checked_timeout"]
+__all__ = ["Answer", "Session"]
 
 _log = logging.getLogger("m2bridge.engine")
+_SHORT_SECONDS = 0.1
 _DYING_SECONDS = 2.0  # a process that closed its channel has this long to end by itself
 
 
@@ -238,12 +239,16 @@ class Session:
         return talk is not None and talk.interrupt()
 
     def close(self) -> None:
-        """Ends M2. May be called again."""
-        with self._lock:
-            self._closed = True
+        """Ends M2, and interrupts a call that another thread waits for. May be called again."""
+        self._closed = True
+        while not self._lock.acquire(timeout=_SHORT_SECONDS):
+            self.interrupt()
+        try:
             talk, self._talk = self._talk, None
             if talk is not None:
                 talk.end()
+        finally:
+            self._lock.release()
 
     def __enter__(self) -> Session:
         return self
@@ -382,18 +387,3 @@ def _encoded(code: str) -> bytes:
         return code.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(f"M2 code must be encodable as UTF-8: {error}") from error
-
-
-def checked_timeout(timeout: float | None) -> float | None:
-    """A time limit in seconds.
-
-    Raises:
-        ValueError, TypeError: it is not a positive number.
-    """
-    if timeout is None:
-        return None
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise TypeError(f"a time limit is a number of seconds, not {timeout!r}")
-    if not timeout > 0:
-        raise ValueError(f"a time limit must be positive, not {timeout!r}")
-    return float(timeout)

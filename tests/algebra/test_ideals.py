@@ -326,3 +326,18 @@ def test_answers_are_kept(m2: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Non
     assert again[2] is first[2]
     assert again == first
     assert isinstance(ideal.ring, Ring)
+
+
+@pytest.mark.parametrize("root", [sqrt(2), sympy.I, sympy.root(2, 3)])
+def test_quotients_over_an_extended_field(m2: Macaulay2, root: Any) -> None:
+    # M2's own quotient gives a wrong ideal here
+    ring = m2.ring([x, y, z], domain=QQ.algebraic_field(root))
+    ideal = ring.ideal(
+        x**2 * y * z**2 + 2 * x**2 * y + x * z + root * (x - 3 * y * z), 2 * y**2 * z + 4 * z**2
+    )
+    # (I : x) x is the intersection of I with (x)
+    quotient = ideal.quotient(x)
+    assert quotient * ring.ideal(x) == ideal.intersect(ring.ideal(x))
+    while quotient.quotient(x) != quotient:
+        quotient = quotient.quotient(x)
+    assert ideal.saturate(x) == quotient

@@ -365,6 +365,17 @@ def test_interrupt_from_another_thread(begin: Open) -> None:
     timer.join()
 
 
+def test_close_does_not_wait_for_a_call_in_another_thread(begin: Open) -> None:
+    session = begin(timeout=None)
+    ask(session, "pid")
+    timer = interrupt_soon(session.close)
+    with pytest.raises(M2InterruptedError):
+        ask(session, "hang")
+    timer.join()
+    with pytest.raises(EngineError, match="closed"):
+        ask(session, "pid")
+
+
 def test_interrupt_where_m2_does_not_listen(begin: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("m2bridge.engine.conversation.INTERRUPT_SECONDS", 0.3)
     session = begin(timeout=None)
@@ -451,6 +462,11 @@ def test_asyncio(begin: Open) -> None:
 def test_time_limits_that_are_none(begin: Open, timeout: float) -> None:
     with pytest.raises(ValueError, match="positive"):
         begin(timeout=timeout)
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300, 10**400])
+def test_time_limits_that_are_never_reached(begin: Open, timeout: float) -> None:
+    assert ask(begin(timeout=timeout), "sum 1 2") == "3"
 
 
 @pytest.mark.parametrize("timeout", [True, "5"])

@@ -120,6 +120,25 @@ def test_shared_processes_are_used_again(pool: Pool) -> None:
     assert len({pool.submit(pid).result() for _ in range(10)}) <= 2
 
 
+def test_an_exception_stops_a_job_that_has_not_yet_asked(fake: Path, temporary: Path) -> None:
+    def late(session: Session) -> Answer:
+        time.sleep(0.5)
+        return session.eval("hang")
+
+    futures: list[Future[Answer]] = []
+
+    def leave() -> None:
+        with Pool(1, path=fake, timeout=60) as pool:
+            futures.append(pool.submit(late))
+            while not futures[0].running():
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        leave()
+    assert isinstance(futures[0].exception(), M2InterruptedError)
+
+
 def test_an_exception_in_the_block_stops_the_jobs(fake: Path, temporary: Path) -> None:
     begun = time.monotonic()
     futures: list[Future[Answer]] = []
