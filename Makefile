@@ -20,7 +20,6 @@ BRIDGE := $(VENV)/bin/m2bridge
 PYTEST := $(VENV)/bin/python -m pytest
 
 LAYER = --d $(D) --d-out $(DOUT) --a $(A) --t $(T)
-FILES = --out $(OUT)
 
 .PHONY: help run ideal singular boundary strata setup m2 dev test test-slow docs docs-test lint types format bench clean distclean \
 	docker-build docker-run docker-test
@@ -29,17 +28,17 @@ help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 run: m2
-	$(BRIDGE) analyze $(LAYER) $(FILES)
+	$(BRIDGE) analyze $(LAYER) --out "$(OUT)"
 	@echo "wrote $(OUT)/report.json, $(OUT)/report.txt and the Macaulay2 programs in $(OUT)/scripts"
 
 ideal: m2
-	$(BRIDGE) ideal $(LAYER) $(FILES)
+	$(BRIDGE) ideal $(LAYER) --out "$(OUT)/ideal"
 
 singular: m2
-	$(BRIDGE) singular-locus $(LAYER) $(FILES)
+	$(BRIDGE) singular-locus $(LAYER) --out "$(OUT)/singular-locus"
 
 boundary: m2
-	$(BRIDGE) boundary $(LAYER) $(FILES)
+	$(BRIDGE) boundary $(LAYER) --out "$(OUT)/boundary"
 
 strata: setup
 	$(BRIDGE) strata $(LAYER)
@@ -118,7 +117,7 @@ docker-test: dev m2
 	$(PYTEST) -m docker
 
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(OUT)
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis "$(OUT)"
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean

@@ -13,7 +13,7 @@ from typing import Any
 from m2bridge.attention.layer import Layer
 from m2bridge.attention.network import Network
 from m2bridge.engine import Session, open_session
-from m2bridge.geometry.analysis import Analysis, analyze
+from m2bridge.geometry.analysis import DEFAULT_SECONDS, Analysis, analyze
 from m2bridge.geometry.boundary import Boundary, boundary
 from m2bridge.geometry.depth.result import DimensionResult
 from m2bridge.geometry.dimension import dimension
@@ -112,7 +112,7 @@ class LightningAttention(Layer, AttentionNetwork):
         memory: str | int | None = None,
         timeout: float | None = None,
         max_degree: int | None = None,
-        time_limit: float | None = None,
+        time_limit: float | None = DEFAULT_SECONDS,
         progress: Progress | None = None,
     ) -> Analysis:
         """Everything about this layer, exact; see ``geometry.analysis.analyze``.

@@ -180,12 +180,16 @@ def run_script(
 def save_scripts(scripts: Sequence[RanScript], folder: Path) -> list[Path]:
     """Writes the programs, and beside them what plain ``M2 --script`` needs to run them.
 
+    Programs that an earlier run left in the folder are removed.
+
     Raises:
         EngineError: the folder cannot be written.
     """
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for earlier in folder.glob("[0-9][0-9]-*.m2"):
+            earlier.unlink()  # of another run: one folder tells of one run
         shutil.copyfile(SCRIPTS_FOLDER / _PACKAGE, folder / _PACKAGE)
         for number, script in enumerate(scripts, start=1):
             path = folder / f"{number:02d}-{script.template}.m2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import Any
 
 import click
@@ -83,4 +84,6 @@ def _cli() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """The console script ``m2bridge``; ends the process with its exit status."""
+    # What the library logs for programmers would stand beside our own messages.
+    logging.getLogger("m2bridge").addHandler(logging.NullHandler())
     return _cli(args=arguments, prog_name="m2bridge")

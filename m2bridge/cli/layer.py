@@ -22,6 +22,7 @@ from m2bridge.cli.running import (
     reporter,
     without_macaulay2,
 )
+from m2bridge.geometry.analysis import DEFAULT_SECONDS
 from m2bridge.report import document, terminal
 
 __all__ = [
@@ -45,7 +46,14 @@ _limit_option = click.option(
 @click.command()
 @layer_options
 @_degree_option
-@_limit_option
+@click.option(
+    "--time-limit",
+    type=float,
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="Limit for the search for equations; finished degrees are kept.",
+)
 @engine_options
 @json_option
 @out_option

@@ -39,6 +39,8 @@ def doctor(m2: str | None, as_json: bool) -> None:
             click.echo(json_text(found.to_dict()))
         else:
             table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+            for _ in range(3):
+                table.add_column(overflow="fold")  # a path that is cut cannot be copied
             for entry in found.findings:
                 mark = "ok" if entry.ok else ("MISSING" if entry.needed else "absent")
                 style = "green" if entry.ok else ("red" if entry.needed else "dim")

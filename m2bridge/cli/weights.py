@@ -35,7 +35,10 @@ def _layer_of(weights: Mapping[str, Any], options: dict[str, Any]) -> LightningA
     """The layer of the weights' shapes; sizes that were given too must agree (checked later)."""
     shapes = {}
     for name in ("Q", "V"):
-        shape = np.shape(weights[name])[-2:]
+        try:
+            shape = np.shape(weights[name])[-2:]
+        except ValueError:
+            raise ValueError(f"{name} is not a matrix: its rows are of different lengths") from None
         if len(shape) != 2:
             raise ValueError(f"{name} must be a matrix (or N matrices), not of shape {shape}")
         shapes[name] = shape

@@ -102,9 +102,8 @@ def _macaulay2(
     try:
         installation = find_m2(path)
     except M2BridgeError as error:
-        finding = Finding(
-            "Macaulay2", False, f"{error} (looked at {looked})", "m2bridge install-m2"
-        )
+        mend = "m2bridge install-m2" if path is None else "give another path, or none"
+        finding = Finding("Macaulay2", False, f"{error} (looked at {looked})", mend)
         return None, [finding], {}
     text = f"{installation.version} at {installation.path} (from {installation.origin})"
     session = Session(LocalEngine(installation), timeout=_SMOKE_SECONDS)
@@ -131,10 +130,9 @@ def _macaulay2(
 def _docker() -> Finding:
     from m2bridge.engine.docker import DockerEngine
 
-    build = "docker compose -f docker/compose.yaml build"
     try:
         engine = DockerEngine()
         engine.check()
     except M2BridgeError as error:
-        return Finding("Docker", False, str(error), build, needed=False)
+        return Finding("Docker", False, str(error), needed=False)  # the text says what to do
     return Finding("Docker", True, engine.description, needed=False)

@@ -27,7 +27,7 @@ from m2bridge.geometry.singular import SingularLocus, singular_locus
 from m2bridge.geometry.strata.stratum import Stratum, strata_html
 from m2bridge.provenance import Provenance, watched
 
-__all__ = ["Analysis", "CrossCheck", "analyze"]
+__all__ = ["DEFAULT_SECONDS", "Analysis", "CrossCheck", "analyze"]
 
 _log = logging.getLogger("m2bridge.geometry")
 
@@ -35,6 +35,9 @@ Progress = Callable[[str, int, int | None], None]
 
 _CROSS_CHECK_MINORS = 2_000
 _CROSS_CHECK_SECONDS = 60.0
+
+DEFAULT_SECONDS = 60.0
+"""Where no bound on the degrees is proved, an analysis searches for equations this long."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ def analyze(
     session: Session,
     *,
     max_degree: int | None = None,
-    time_limit: float | None = None,
+    time_limit: float | None = DEFAULT_SECONDS,
     progress: Progress | None = None,
 ) -> Analysis:
     """Answers every question about one layer, and checks answers against each other.
@@ -153,7 +156,8 @@ def analyze(
         session: a Macaulay2 session.
         max_degree: the last degree in which equations are searched (None: as far as is proved
             sufficient, within limits).
-        time_limit: seconds for the search for equations.
+        time_limit: seconds for the search for equations; the degrees that are finished by then
+            are kept, and the answer says so. None: no limit.
         progress: called with (stage, done, total).
 
     Raises:

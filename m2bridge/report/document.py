@@ -91,7 +91,7 @@ def with_model(
     network: Network, body: Mapping[str, Any], provenance: Provenance | None = None
 ) -> dict[str, Any]:
     """A document about a model: what it is, the body, where it comes from."""
-    document = {"model": model_document(network), **body}
+    document = {"model": model_document(network), "notes": list(network.notes), **body}
     document["provenance"] = None if provenance is None else provenance.to_dict()
     return document
 

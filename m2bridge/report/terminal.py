@@ -47,7 +47,8 @@ def model_line(network: Network) -> Text:
     """What the model is, in one line."""
     if isinstance(network, Layer):
         sizes = f"d = {network.d}, d_out = {network.d_out}, a = {network.a}, t = {network.t}"
-        return Text(f"Lightning self-attention layer, {sizes}", style="bold")
+        line = Text(f"Lightning self-attention layer, {sizes}", style="bold")
+        return line.append("".join(f"\n({note})" for note in network.notes), style="not bold")
     kind = f"{network.attention} self-attention"
     extra = f", {network.heads} heads" if network.heads > 1 else ""
     extra += ", skip connections" if network.skip else ""
@@ -59,7 +60,7 @@ def facts(rows: Iterable[tuple[str, Any]]) -> Table:
     """Names and values, two columns without lines."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")  # a path that is cut cannot be copied
     for name, value in rows:
         table.add_row(name, Text(str(value)))
     return table
@@ -133,7 +134,8 @@ def _strata_table(layer: Layer, found: Sequence[Stratum]) -> Table:
     kind = "rank V, rank S, j, rho" if layer.t == 1 else "rank V, rank A, rank [V^T|A]"
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in (kind, "dimension", "tangent", "singular", "boundary", "fibre"):
-        table.add_column(name, justify="left" if name in (kind, "fibre") else "right")
+        left = name in (kind, "fibre")
+        table.add_column(name, justify="left" if left else "right", overflow="fold")
     for stratum in found:
         flag = "bold" if stratum.singular or stratum.boundary else ""
         table.add_row(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from m2bridge.engine import Session, open_session
+from m2bridge.engine import Session, find_m2, open_session
 from m2bridge.errors import (
     M2CrashedError,
     M2Error,
@@ -313,9 +313,10 @@ def test_the_user_s_init_file_is_not_run(tmp_path: Path, monkeypatch: pytest.Mon
     for folder in (tmp_path / ".Macaulay2", tmp_path):
         folder.mkdir(exist_ok=True)
         (folder / "init.m2").write_text('print "init was here"\nexit 4\n')
+    path = find_m2().path  # looked for before HOME changes: the managed copy lies under it
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    with open_session(timeout=60) as session:
+    with open_session(path=path, timeout=60) as session:
         answer = session.eval("1+1")
     assert (answer.segments, answer.output) == ((b"2",), "")
 
@@ -324,8 +325,9 @@ def test_a_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     home = tmp_path / "home"
     home.mkdir()
     home.chmod(0o555)
+    path = find_m2().path
     monkeypatch.setenv("HOME", str(home))
-    with open_session(timeout=60) as session:
+    with open_session(path=path, timeout=60) as session:
         assert value(session, "1+1") == "2"
     home.chmod(0o755)
     assert list(home.iterdir()) == []

@@ -174,7 +174,8 @@ class RankStratum(Stratum):
                 "reals both are real, or they are conjugate and the function has no real weights"
             )
         if not self.fibre_reduced:
-            return f"one point, real, not reduced: k[m_1..m_{self.layer.d - 1}]/(m)^2"
+            variables = "m" if self.layer.d == 2 else f"m_1..m_{self.layer.d - 1}"
+            return f"one point, real, not reduced: k[{variables}]/(m)^2"
         return "one reduced point, real for a real function"
 
     @property
