@@ -24,6 +24,9 @@ _M2_PACKAGE = "M2Bridge.m2"
 _M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
 _SMALL_READ = 1 << 16  # what a pipe holds
 _LARGE_READ = 1 << 20
+# A trivial answer is there sooner than a processor that was put to sleep is woken up. With one
+# processor only, M2 needs it to answer.
+_SPIN_SECONDS = 0.0002 if (os.cpu_count() or 1) > 1 else 0.0
 
 
 def serve_command(executable: str, inputs: int, outputs: int) -> list[str]:
@@ -127,7 +130,7 @@ class LocalChannel:
 
     def _fill(self, size: int, deadline: float | None) -> None:
         """Reads until so many bytes are there; what came before a deadline is kept."""
-        parts = [self._received[self._taken :]]
+        parts = [self._received[self._taken :] or self._soon()]
         missing = size - len(parts[0])
         try:
             while missing > 0:
@@ -149,6 +152,16 @@ class LocalChannel:
         finally:
             self._received = b"".join(parts)
             self._taken = 0
+
+    def _soon(self) -> bytes:
+        """What comes within a moment, if anything does."""
+        until = time.monotonic() + _SPIN_SECONDS
+        while time.monotonic() < until:
+            try:
+                return os.read(self._answers, _SMALL_READ)
+            except BlockingIOError:
+                pass
+        return b""
 
     def _has_ended(self) -> bool:
         poll = select.poll()
