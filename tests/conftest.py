@@ -4,6 +4,7 @@ with the reason; where CI=true they fail, so that a machine without M2 cannot pa
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -11,6 +12,10 @@ import pytest
 
 from m2bridge.engine import Installation, Session, find_m2, open_session
 from m2bridge.errors import M2NotFoundError
+
+# A shell starts background jobs with Ctrl-C ignored, and every process would inherit that; tests of
+# interrupts need Python's own handler, here and in the processes that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @lru_cache(maxsize=1)
