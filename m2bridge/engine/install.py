@@ -13,7 +13,6 @@ import platform
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -135,7 +134,7 @@ def install_m2(
         store.clean()
         present = store.executable()
         before = _wheel_version(store.current()) if present else None
-        if present and not force and before == pin.version and _runs(present, pin, tell):
+        if present and not force and before == pin.version and _runs(present, pin, store, tell):
             seconds = time.monotonic() - started
             return InstallReport(present, pin.m2_version, None, 0, False, None, seconds)
         name, size, executable = _replace(store, pin, wheel, tell)
@@ -162,7 +161,7 @@ def _replace(
         try:
             size = _unpack(file, folder, tell)
             executable = store.executable_in(folder)
-            _try(executable, pin, tell)
+            _try(executable, pin, store, tell)
             store.activate(folder)
         except BaseException:
             if store.current() != folder:
@@ -250,26 +249,26 @@ def _write_launcher(executable: Path) -> None:
 # ------------------------------------------------------------------ trying
 
 
-def _runs(executable: Path, pin: WheelPin, tell: Progress) -> bool:
+def _runs(executable: Path, pin: WheelPin, store: Store, tell: Progress) -> bool:
     try:
-        _try(executable, pin, tell)
+        _try(executable, pin, store, tell)
     except M2NotFoundError as error:
         _log.warning("the Macaulay2 in use does not work and will be replaced: %s", error)
         return False
     return True
 
 
-def _try(executable: Path, pin: WheelPin, tell: Progress) -> None:
+def _try(executable: Path, pin: WheelPin, store: Store, tell: Progress) -> None:
     """Runs the M2: it must name its version and get a small ideal right."""
     tell("try", 0, 2)
-    version = _ask(executable, ["--version"]).strip()
+    version = _ask(executable, ["--version"], store).strip()
     if version != pin.m2_version:
         raise M2NotFoundError(
             f"{executable} says that it is version {version[:80]!r}, not {pin.m2_version}"
         )
     tell("try", 1, 2)
     options = ["-q", "--silent", "--no-readline", "--no-debug", "--no-tty"]
-    answer = _ask(executable, [*options, "-e", _TRIAL_CODE]).strip()
+    answer = _ask(executable, [*options, "-e", _TRIAL_CODE], store).strip()
     if answer != _TRIAL_ANSWER:
         raise M2NotFoundError(
             f"{executable} computes wrongly: {answer[:200]!r} instead of {_TRIAL_ANSWER!r}."
@@ -278,11 +277,12 @@ def _try(executable: Path, pin: WheelPin, tell: Progress) -> None:
     tell("try", 2, 2)
 
 
-def _ask(executable: Path, arguments: Sequence[str]) -> str:
-    with tempfile.TemporaryDirectory(prefix="m2bridge-try-") as folder:
+def _ask(executable: Path, arguments: Sequence[str], store: Store) -> str:
+    # In the store: what a killed installer leaves there, the next one cleans away.
+    with store.work() as folder:
         try:
             status, output = run_command(
-                [str(executable), *arguments], Path(folder), _TRIAL_SECONDS, None, {"HOME": folder}
+                [str(executable), *arguments], folder, _TRIAL_SECONDS, None, {"HOME": str(folder)}
             )
         except OSError as error:
             raise M2NotFoundError(f"{executable} cannot be run: {error}") from error
