@@ -235,16 +235,20 @@ bridgeOperation("packages", segments -> apply(segments, p -> toString(
 headerSize = 16
 lengthSize = 6
 -- read makes a string of the size that it is asked for, and small ones cost M2 much less per byte
-(smallRead, largeRead) = (1024, 4000)
+(smallRead, largeRead) = (256, 4000)
 
 bridgeIn = null
 bridgeOut = null
+-- How often M2 looks whether the next request is there before it goes to sleep: being woken up
+-- takes longer than a small job.
+looks = 0
 ownProcess = null
 unread = ""
 
 -- at least n bytes: those of s, and more from Python. No bytes mean that Python is gone.
 readMore = (s, n) -> (
     if #s === 0 and n <= smallRead then ( -- a small request comes at once
+        for k to looks - 1 do if isReady bridgeIn then break;
         s = read(bridgeIn, smallRead);
         if s === null or #s === 0 then exit 0;
         if #s >= n then return s);
@@ -279,18 +283,25 @@ readFrame = () -> (
     count := countIn substring(13, 3, s);
     place := headerSize + lengthSize * count;
     if #s < place then s = readMore(s, place);
-    sizes := apply(count, k -> lengthIn substring(headerSize + lengthSize * k, lengthSize, s));
-    total := place + sum sizes;
+    total := place;
+    sizes := for k to count - 1 list (
+        b := substring(headerSize + lengthSize * k, lengthSize, s);
+        n := if numbersOfLengths#?b then numbersOfLengths#b else numberIn b;
+        total = total + n;
+        n);
     if #s < total then s = readMore(s, total);
     unread = if #s > total then substring(total, s) else "";
-    (substring(4, 1, s), substring(5, 8, s), apply(sizes, n -> (
-                place = place + n;
-                substring(place - n, n, s)))))
+    (substring(4, 1, s), substring(5, 8, s), for n in sizes list (
+            place = place + n;
+            substring(place - n, n, s))))
 
 writeFrame = (letter, job, segments) -> (
-    bridgeOut << concatenate("M2B2", letter, job, countOf segments, apply(segments, lengthOf));
-    for s in segments do bridgeOut << s;
-    bridgeOut << flush;)
+    head := concatenate("M2B2", letter, job, countOf segments, for s in segments list lengthOf s);
+    -- small segments go out together
+    for s in segments do if #s < smallNumbers then head = head | s else (
+        bridgeOut << head << s;
+        head = "");
+    bridgeOut << head << flush;)
 
 ------------------------------------------------------------------------
 -- The loop
@@ -299,16 +310,24 @@ writeFrame = (letter, job, segments) -> (
 request = null
 reply = null
 
+-- capture looks up how to show prompts and values by M2's mode: a mode without any is faster. Our
+-- code runs in it; the user's code has M2's usual one, or what it has chosen.
+quietMode = symbol bridgeStep
+modeOfUser = topLevelMode
+
 -- The only code that "capture" is given as text is a call of this function; capture echoes what
 -- it runs, and what it echoes stays the same. The marks tell the user's output from the echo.
 bridgeStep = () -> (
     -- capture sets this in older versions, and then an interrupt would end the process
     stopIfError = false;
+    topLevelMode = modeOfUser;
     << "\002";
-    name := first request;
+    name := request#0;
     if not operations#?name then error("unknown operation: ", name);
     reply = operations#name drop(request, 1);
-    << "\003";)
+    << "\003";
+    modeOfUser = topLevelMode;
+    topLevelMode = quietMode;)
 
 -- capture without the choice of its method and options, which takes longer than it does
 captureStep = try (lookup(capture, String)) (options capture) else capture
@@ -319,14 +338,18 @@ serveOnce = () -> (
     if segments#0 === "echo" then writeFrame("R", job, prepend("", drop(segments, 1)))
     else (
         (request, reply) = (segments, null);
+        topLevelMode = quietMode;
         (failed, text) := captureStep "bridgeStep()";
+        if failed then modeOfUser = topLevelMode;
         -- a copy that the code made of this process has no business here
         if processID() =!= ownProcess then kill processID();
         if failed or reply === null then writeFrame("X", job, {text})
         else writeFrame("R", job, prepend(text, reply));
         (request, reply) = (null, null)))
 
-bridgeServe = (inputDescriptor, outputDescriptor) -> (
+-- descriptors of the two pipes, and how often to look for a request before sleeping
+bridgeServe = (inputDescriptor, outputDescriptor, patience) -> (
+    looks = patience;
     bridgeIn = openIn("/dev/fd/" | toString inputDescriptor);
     bridgeOut = openOut("/dev/fd/" | toString outputDescriptor);
     ownProcess = processID();

@@ -19,19 +19,29 @@ from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
 __all__ = ["LocalChannel", "LocalEngine", "serve_command"]
 
+
+def _processors() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 _log = logging.getLogger("m2bridge.engine")
 _M2_PACKAGE = "M2Bridge.m2"
 _M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
 _SMALL_READ = 1 << 16  # what a pipe holds
 _LARGE_READ = 1 << 20
-# A trivial answer is there sooner than a processor that was put to sleep is woken up. With one
-# processor only, M2 needs it to answer.
-_SPIN_SECONDS = 0.0002 if (os.cpu_count() or 1) > 1 else 0.0
+# A trivial answer is there sooner than a processor that was put to sleep is woken up, and so is
+# the next request: both sides look for it before they sleep, M2 so many times (about 1 µs each).
+# With one processor only, the other side needs it.
+_SPIN_SECONDS = 0.0002 if _processors() > 1 else 0.0
+_M2_LOOKS = 200 if _processors() > 1 else 0
 
 
 def serve_command(executable: str, inputs: int, outputs: int) -> list[str]:
     """The command line of an M2 that serves frames on two descriptors; only integers go in."""
-    code = f'needsPackage "M2Bridge"; bridgeServe({inputs}, {outputs})'
+    code = f'needsPackage "M2Bridge"; bridgeServe({inputs}, {outputs}, {_M2_LOOKS})'
     return [executable, *_M2_OPTIONS, "-e", code]
 
 

@@ -103,7 +103,7 @@ def main(arguments: list[str]) -> None:
     if arguments == ["--version"]:
         sys.stdout.write(os.environ.get("FAKE_M2_VERSION", "1.26.06") + "\n")
         return
-    match = re.search(r"bridgeServe\((\d+), (\d+)\)", arguments[-1])
+    match = re.search(r"bridgeServe\((\d+), (\d+), \d+\)", arguments[-1])
     assert match is not None
     inputs, output = int(match[1]), int(match[2])
     if os.environ.get("FAKE_M2_MUTE"):

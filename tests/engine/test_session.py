@@ -106,6 +106,15 @@ def test_output_that_looks_like_ours(session: Session, text: str) -> None:
     assert answer.output == plain + "\n"
 
 
+def test_code_runs_in_the_usual_mode_of_m2_and_may_choose_another(session: Session) -> None:
+    assert value(session, "topLevelMode") == "Standard"
+    session.eval("topLevelMode = TeXmacs")
+    assert value(session, "topLevelMode") == "TeXmacs"
+    with pytest.raises(M2Error):
+        session.eval('topLevelMode = Standard; error "no"')
+    assert value(session, "topLevelMode") == "Standard"
+
+
 def test_an_error_has_message_and_place(session: Session) -> None:
     with pytest.raises(M2Error) as caught:
         session.eval('print "before"\n\n1/0')
