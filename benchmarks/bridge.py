@@ -1,21 +1,28 @@
 """m2bridge beside the other ways from Python to Macaulay2: one run, one machine, one M2.
 
-    python benchmarks/bridge.py [--quick] [--work DIR] [--only NAME]
+    python benchmarks/bridge.py [--quick] [--work DIR] [--only NAME] [--rounds N]
 
 Each peer is installed by pip into a virtual environment of its own under the work folder (by
-default in the user's cache), and measured by a script of benchmarks/peers. A peer that cannot be
-installed or does not run is listed with the reason. Times are medians; ratios compare with ours.
+default in the user's cache), and runs as a script of benchmarks/peers. A peer that cannot be
+installed or does not run is listed with the reason.
+
+Short calls are measured in turns: a block of ours, a block of each peer's, and again, so that
+whatever else the machine does meets all of them. Times are medians over all calls, and a ratio is
+the median over the rounds of (peer's median : our median). Conversions follow one after the other.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
@@ -34,6 +41,7 @@ from common import (
     m2_polynomial,
     median_of,
     once,
+    times_of,
 )
 
 from m2bridge import Macaulay2
@@ -47,21 +55,155 @@ REQUIREMENTS = {
     "kernel": ["macaulay2-jupyter-kernel==0.8.2"],
 }
 KERNEL_MODULE = "m2_kernel"
-PEER_SECONDS = 3600
 INSTALL_SECONDS = 1800
+# What is measured in turns: the code, and how many calls make a block.
+SHORT = {"round trip": (TRIVIAL, 100), "Groebner basis": (GROEBNER, 20)}
 
 Times = dict[str, tuple[float | None, str]]
 
 
-def ours(m2_path: Path, quick: bool) -> Times:
-    """m2bridge's own times."""
+class Peer:
+    """A peer's process, which measures what it is told to.
+
+    Attributes:
+        times: what it has reported: seconds, or None and the reason.
+    """
+
+    def __init__(self, name: str, m2_path: Path, work: Path) -> None:
+        self.times: Times = {}
+        self._process: subprocess.Popen[str] | None = None
+        try:
+            python = installed(name, work / name)
+            self._log = (work / f"{name}.log").open("w+")
+            self._process = subprocess.Popen(
+                [str(python), str(PEERS / f"{name}.py")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                text=True,
+                cwd=work,
+                env=environment(m2_path),
+            )
+            self._hear("cold start")
+        except (OSError, subprocess.SubprocessError) as error:
+            said = getattr(error, "stderr", "") or ""
+            self.times[""] = None, f"{type(error).__name__}: {str(said).strip()[-300:] or error}"
+
+    def block(self, code: str, times: int) -> list[float] | None:
+        """The seconds of so many evaluations, or None if it does not answer."""
+        if not self._tell([code, times]):
+            return None
+        for line in self._lines():
+            if line.startswith("["):
+                return list(map(float, json.loads(line)))
+        self._failed()
+        return None
+
+    def conversions(self) -> None:
+        """Measures the rest."""
+        if self._tell("conversions"):
+            self._hear("end")
+            self.times.pop("end", None)
+
+    def close(self) -> None:
+        """Ends it."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+            try:
+                self._process.wait(60)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._log.close()
+
+    def _tell(self, order: object) -> bool:
+        if self._process is None or "" in self.times:
+            return False
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            self._failed()
+            return False
+        return True
+
+    def _lines(self) -> Iterator[str]:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        return iter(self._process.stdout.readline, "")
+
+    def _hear(self, last: str) -> None:
+        for line in self._lines():
+            if line.startswith('{"name"'):
+                entry = json.loads(line)
+                self.times[entry["name"]] = entry["seconds"], entry["note"]
+                if entry["name"] == last:
+                    return
+        self._failed()
+
+    def _failed(self) -> None:
+        assert self._process is not None
+        status = self._process.wait()
+        self._log.seek(0)
+        last = (self._log.read().strip().splitlines() or ["no message"])[-1]
+        self.times[""] = None, f"status {status}: {last[-300:]}"
+
+
+def installed(name: str, home: Path) -> Path:
+    """The Python of a peer's environment, which is made if need be."""
+    python = home / "bin" / "python"
+    if not (home / "installed").exists():
+        venv.create(home, with_pip=True, clear=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", *REQUIREMENTS[name]]
+        subprocess.run(pip, check=True, timeout=INSTALL_SECONDS, stderr=subprocess.PIPE, text=True)
+        (home / "installed").touch()
+    return python
+
+
+def environment(m2_path: Path) -> dict[str, str]:
+    """What leads a peer to the same Macaulay2."""
+    return {
+        **os.environ,
+        "PATH": f"{m2_path.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "M2_BIN": str(m2_path),
+        "M2BRIDGE_BENCHMARK_M2": str(m2_path),
+        "M2BRIDGE_BENCHMARK_KERNEL": KERNEL_MODULE,
+    }
+
+
+def in_turns(m2: Macaulay2, mine: Times, peers: dict[str, Peer], rounds: int) -> dict[str, float]:
+    """Measures short calls in turns. Returns the ratios, by "peer: name of the measurement"."""
+    ratios = {}
+    for name, (code, times) in SHORT.items():
+        blocks: dict[str, list[list[float]]] = {who: [] for who in ("m2bridge", *peers)}
+        for count in range(rounds + 1):
+            for who in blocks:
+                if who == "m2bridge":
+                    block: list[float] | None = times_of(lambda: m2.eval(code), times)  # noqa: B023
+                else:
+                    block = peers[who].block(code, times)
+                if count and block is not None:  # the first round does not count
+                    blocks[who].append(block)
+        ours = [statistics.median(block) for block in blocks["m2bridge"]]
+        for who, measured in blocks.items():
+            if len(measured) < rounds:
+                continue
+            seconds = statistics.median(second for block in measured for second in block)
+            (mine if who == "m2bridge" else peers[who].times)[name] = seconds, ""
+            theirs = [statistics.median(block) for block in measured]
+            ratios[f"{who}: {name}"] = statistics.median(
+                b / a for a, b in zip(ours, theirs, strict=True)
+            )
+    return ratios
+
+
+def our_conversions(m2: Macaulay2, quick: bool) -> Times:
+    """m2bridge's own times for polynomials in both directions."""
     times: Times = {}
-    m2 = Macaulay2(path=m2_path)
-    times["cold start"] = once(lambda: m2.eval("1")), ""
     times["echo of a frame"] = median_of(lambda: m2.session.call("echo", [b"x"]), 3000), ""
-    assert m2.eval(TRIVIAL) == "4"
-    times["round trip"] = median_of(lambda: m2.eval(TRIVIAL), 3000), ""
-    times["Groebner basis"] = median_of(lambda: m2.eval(GROEBNER), 300), ""
     symbols = sympy.symbols("x:6")
     ring = m2.ring(symbols)
     for count in TERMS[: 2 if quick else 3]:
@@ -87,7 +229,6 @@ def ours(m2_path: Path, quick: bool) -> Times:
         ),
         "",
     )
-    m2.close()
     return times
 
 
@@ -96,59 +237,17 @@ def polynomial(symbols: tuple[sympy.Symbol, ...], terms: int, shift: int = 0) ->
     return sympy.Poly.from_dict(data, *symbols, domain="QQ")
 
 
-def sympified(m2_path: Path, quick: bool) -> Times:
+def sympified(m2: Macaulay2, quick: bool) -> Times:
     """sympy.sympify on the text that M2 prints: what one does without a bridge."""
     times: Times = {}
-    with Macaulay2(path=m2_path) as m2:
-        m2.eval("R = QQ[x_1..x_6]")
-        for count in TERMS[: 1 if quick else 2]:
-            m2.eval(f"f = {m2_polynomial(count)}")
+    m2.eval("R = QQ[x_1..x_6]")
+    for count in TERMS[: 1 if quick else 2]:
+        m2.eval(f"f = {m2_polynomial(count)}")
 
-            def fetch() -> object:
-                return sympy.Poly(sympy.sympify(m2.eval("toString f").replace("^", "**")))
+        def fetch() -> object:
+            return sympy.Poly(sympy.sympify(m2.eval("toString f").replace("^", "**")))
 
-            times[f"M2 -> Python, {count} terms"] = once(fetch), ""
-    return times
-
-
-def peer(name: str, m2_path: Path, work: Path) -> Times:
-    """A peer's times, from its own environment."""
-    home = work / name
-    python = home / "bin" / "python"
-    try:
-        if not (home / "installed").exists():
-            venv.create(home, with_pip=True, clear=True)
-            pip = [str(python), "-m", "pip", "install", "--quiet", *REQUIREMENTS[name]]
-            subprocess.run(
-                pip, check=True, timeout=INSTALL_SECONDS, stderr=subprocess.PIPE, text=True
-            )
-            (home / "installed").touch()
-        done = subprocess.run(
-            [str(python), str(PEERS / f"{name}.py")],
-            capture_output=True,
-            text=True,
-            timeout=PEER_SECONDS,
-            check=False,
-            cwd=work,
-            env={
-                **os.environ,
-                "PATH": f"{m2_path.parent}{os.pathsep}{os.environ.get('PATH', '')}",
-                "M2_BIN": str(m2_path),
-                "M2BRIDGE_BENCHMARK_M2": str(m2_path),
-                "M2BRIDGE_BENCHMARK_KERNEL": KERNEL_MODULE,
-            },
-        )
-    except subprocess.SubprocessError as error:
-        said = getattr(error, "stderr", "") or ""
-        return {"": (None, f"{type(error).__name__}: {str(said).strip()[-300:] or error}")}
-    times: Times = {}
-    for line in done.stdout.splitlines():
-        if line.startswith('{"name"'):
-            entry = json.loads(line)
-            times[entry["name"]] = entry["seconds"], entry["note"]
-    if not times or done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        times[""] = None, f"status {done.returncode}: {last[-300:]}"
+        times[f"M2 -> Python, {count} terms"] = once(fetch), ""
     return times
 
 
@@ -161,7 +260,9 @@ def shown(seconds: float | None) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def report(console: Console, found: dict[str, Times], m2: Installation) -> None:
+def report(
+    console: Console, found: dict[str, Times], ratios: dict[str, float], m2: Installation
+) -> None:
     """The table, the ratios, and the reasons of what is missing."""
     title = (
         f"Macaulay2 {m2.version}, Python {platform.python_version()}, {os.cpu_count()} processors"
@@ -173,20 +274,23 @@ def report(console: Console, found: dict[str, Times], m2: Installation) -> None:
         cells = []
         for who, times in found.items():
             seconds = times.get(row, (None, ""))[0]
-            ratio = f"  ({seconds / mine:.1f}x)" if seconds and mine and who != "m2bridge" else ""
-            cells.append(shown(seconds) + ratio)
+            cell = shown(seconds)
+            if seconds and mine and who != "m2bridge":
+                cell += f"  ({ratios.get(f'{who}: {row}', seconds / mine):.1f}x)"
+            cells.append(cell)
         table.add_row(row, *cells)
     console.print(table)
     for who, times in found.items():
         for row, (seconds, note) in times.items():
             if seconds is None:
                 console.print(f"{who}: {row or 'does not run'}: {note}", markup=False)
-    per_term = [
-        found["m2bridge"][f"M2 -> Python, {n} terms"][0] / n * 1e6  # type: ignore[operator]
-        for n in TERMS
-        if f"M2 -> Python, {n} terms" in found["m2bridge"]
-    ]
-    console.print("M2 -> Python, µs a term:", ", ".join(f"{value:.2f}" for value in per_term))
+    for way in ("M2 -> Python", "Python -> M2"):
+        per_term = [
+            f"{seconds / n * 1e6:.2f}"
+            for n in TERMS
+            if (seconds := found["m2bridge"].get(f"{way}, {n} terms", (None, ""))[0]) is not None
+        ]
+        console.print(f"{way}, µs a term:", ", ".join(per_term))
     console.print("load of this machine meanwhile:", ", ".join(f"{x:.1f}" for x in os.getloadavg()))
 
 
@@ -195,19 +299,31 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="no polynomial of 100,000 terms")
     parser.add_argument("--work", type=Path, help="where the peers' environments are made")
     parser.add_argument("--only", choices=[*REQUIREMENTS, "sympify", "none"], help="one peer only")
+    parser.add_argument("--rounds", type=int, default=20, help="of short calls (default 20)")
     options = parser.parse_args()
     work = options.work or platformdirs.user_cache_path("m2bridge") / "benchmarks"
     work.mkdir(parents=True, exist_ok=True)
-    m2 = find_m2()
+    installation = find_m2()
     console = Console(width=160)
-    found: dict[str, Times] = {"m2bridge": ours(m2.path, options.quick)}
-    if options.only in (None, "sympify"):
-        found["sympify"] = sympified(m2.path, options.quick)
-    for name in REQUIREMENTS:
-        if options.only in (None, name):
-            console.print(f"[dim]installing and measuring {name} ...[/dim]")
-            found[name] = peer(name, m2.path, work)
-    report(console, found, m2)
+    found: dict[str, Times] = {"m2bridge": {}}
+    peers: dict[str, Peer] = {}
+    with Macaulay2(path=installation.path) as m2, contextlib.ExitStack() as stack:
+        found["m2bridge"]["cold start"] = once(lambda: m2.eval("1")), ""
+        for name in REQUIREMENTS:
+            if options.only in (None, name):
+                console.print(f"[dim]starting {name}, after installing it if need be ...[/dim]")
+                peers[name] = Peer(name, installation.path, work)
+                stack.callback(peers[name].close)
+        console.print("[dim]short calls, in turns ...[/dim]")
+        ratios = in_turns(m2, found["m2bridge"], peers, options.rounds)
+        console.print("[dim]conversions ...[/dim]")
+        found["m2bridge"] |= our_conversions(m2, options.quick)
+        if options.only in (None, "sympify"):
+            found["sympify"] = sympified(m2, options.quick)
+        for name, peer in peers.items():
+            peer.conversions()
+            found[name] = peer.times
+    report(console, found, ratios, installation)
 
 
 if __name__ == "__main__":

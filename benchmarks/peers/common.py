@@ -10,7 +10,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 TRIVIAL = "2+2"
 GROEBNER = "R = QQ[x,y,z]; toString gens gb ideal(x^2-y*z, x*y-z^2, y^2-x*z)"
@@ -83,3 +83,41 @@ def measured(name: str, take: Callable[[], float]) -> bool:
     finally:
         signal.alarm(0)
     return time.perf_counter() - start < LONGEST_SECONDS
+
+
+def serve(
+    start: Callable[[], object],
+    evaluate: Callable[[str], object],
+    conversions: Sequence[Sequence[tuple[str, Callable[[], float]]]] = (),
+) -> None:
+    """A peer's side of the benchmark: it is told by standard input when to do what.
+
+    Args:
+        start: starts Macaulay2 and waits for its first answer.
+        evaluate: evaluates M2 code and returns what M2 says.
+        conversions: rows of (name, measurement) from quick to slow; a row ends where it fails or
+            takes too long.
+
+    Lines on standard input: ``[code, times]`` asks for the seconds of so many evaluations,
+    ``"conversions"`` for all of these.
+    """
+    if not measured("cold start", lambda: once(start)):
+        return
+    if "4" not in str(evaluate(TRIVIAL)):
+        tell("round trip", None, "2+2 is not 4")
+        return
+    for line in sys.stdin:
+        order = json.loads(line)
+        if order == "conversions":
+            for row in conversions:
+                for name, take in row:
+                    if not measured(name, take):
+                        break
+            tell("end", 0.0)
+        else:
+            print(json.dumps(times_of(lambda: evaluate(order[0]), order[1])), flush=True)  # noqa: B023
+
+
+def times_of(action: Callable[[], object], times: int) -> list[float]:
+    """The seconds that each of so many actions takes."""
+    return [once(action) for _ in range(times)]

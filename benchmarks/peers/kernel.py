@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import GROEBNER, TRIVIAL, measured, median_of, once
+from common import serve
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import KernelManager
 
@@ -46,8 +46,5 @@ def evaluate(code: str) -> str:
     return "".join(said)
 
 
-if measured("cold start", lambda: once(start)):
-    assert "4" in evaluate(TRIVIAL)
-    measured("round trip", lambda: median_of(lambda: evaluate(TRIVIAL), 200))
-    measured("Groebner basis", lambda: median_of(lambda: evaluate(GROEBNER), 100))
+serve(start, evaluate)
 manager.shutdown_kernel(now=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from common import GROEBNER, TRIVIAL, measured, median_of, once
+from common import serve
 from macaulay2_mcp.kernel import M2Session
 
 loop = asyncio.new_event_loop()
@@ -15,8 +15,5 @@ def evaluate(session: M2Session, code: str) -> object:
 
 
 session = M2Session()
-if measured("cold start", lambda: once(lambda: evaluate(session, "1"))):
-    assert "4" in str(evaluate(session, TRIVIAL))
-    measured("round trip", lambda: median_of(lambda: evaluate(session, TRIVIAL), 200))
-    measured("Groebner basis", lambda: median_of(lambda: evaluate(session, GROEBNER), 100))
+serve(lambda: evaluate(session, "1"), lambda code: evaluate(session, code))
 loop.run_until_complete(session.close())

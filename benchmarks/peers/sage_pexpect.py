@@ -7,15 +7,12 @@ import os
 import sage.all__sagemath_macaulay2
 from common import (
     GENERATORS,
-    GROEBNER,
     TERMS,
-    TRIVIAL,
     coefficient,
     exponents,
     m2_polynomial,
-    measured,
-    median_of,
     once,
+    serve,
 )
 from sage.interfaces.macaulay2 import Macaulay2
 from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing
@@ -46,14 +43,12 @@ def many_from_m2() -> float:
     return once(lambda: gens.sage())
 
 
-if measured("cold start", lambda: once(lambda: m2.eval("1"))):
-    assert m2.eval(TRIVIAL).strip() == "4"
-    measured("round trip", lambda: median_of(lambda: m2.eval(TRIVIAL), 200))
-    measured("Groebner basis", lambda: median_of(lambda: m2.eval(GROEBNER), 100))
-    for count in TERMS:
-        if not measured(f"M2 -> Python, {count} terms", lambda: from_m2(count)):  # noqa: B023
-            break
-    for count in TERMS:
-        if not measured(f"Python -> M2, {count} terms", lambda: to_m2(count)):  # noqa: B023
-            break
-    measured(f"M2 -> Python, {GENERATORS} generators", many_from_m2)
+serve(
+    lambda: m2.eval("1"),
+    m2.eval,
+    [
+        [(f"M2 -> Python, {n} terms", lambda n=n: from_m2(n)) for n in TERMS],
+        [(f"Python -> M2, {n} terms", lambda n=n: to_m2(n)) for n in TERMS],
+        [(f"M2 -> Python, {GENERATORS} generators", many_from_m2)],
+    ],
+)
