@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -52,6 +53,16 @@ class _Commands(click.Group):
         command: click.Command = getattr(loaded, cmd_name.replace("-", "_"))
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """click's own guess at what was meant knows only commands that are imported already."""
+        name = args[0]
+        close = [] if name in COMMANDS else get_close_matches(name, COMMANDS)
+        if close and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command {name!r}. Did you mean {close[0]!r}?", ctx)
+        return super().resolve_command(ctx, args)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names and lines from the table above: pressing Tab must not wait for sympy either."""
         names = [
@@ -78,7 +89,7 @@ def _cli() -> None:
 
     \b
     Exit status: 0 done, 2 bad arguments, 3 no Macaulay2, 4 error in Macaulay2,
-    5 time limit, 6 memory limit, 1 anything else.
+    5 time limit, 6 memory limit, 130 interrupted, 1 anything else.
     """
 
 

@@ -196,6 +196,7 @@ def sweep(as_json: bool, **options: Any) -> None:
                 progress=report,
             )
         text = f"{found.computed} computed, {found.resumed} from before, {found.failed} failed"
+        text += "" if options["out"] is None else f"; wrote {options['out']}"
         click.echo(f"m2bridge: {text}", err=True)
         if as_json:
             click.echo(document.json_text({"rows": list(found.rows), "failed": found.failed}))

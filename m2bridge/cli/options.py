@@ -132,10 +132,10 @@ def parsed_layers(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     try:
         dims, ranks = (tuple(int(number) for number in part.split(",")) for part in parts)
     except ValueError:
-        raise click.BadParameter(
-            f"{text!r} is not of the form 'd0,d1,...;a1,a2,...', e.g. '4,4,4;2,2'",
-            param_hint="--layers",
-        ) from None
+        form = f"{text!r} is not of the form 'd0,d1,...;a1,a2,...', e.g. \"4,4,4;2,2\""
+        # Without quotes the shell ends the command at ";", and we see the widths alone.
+        hint = "" if ";" in text else "; the quotes are needed, since ';' ends a shell's command"
+        raise click.BadParameter(form + hint, param_hint="--layers") from None
     return dims, ranks
 
 

@@ -14,6 +14,9 @@ import numpy as np
 
 __all__ = ["exact_numbers", "read_json", "read_weights"]
 
+_BINARY = (".npy", ".pt", ".pth", ".safetensors", ".pkl", ".h5")
+"""Endings of files that hold weights, but not in a form that is read here."""
+
 
 def read_json(name: str) -> Any:
     """A JSON file (``-``: standard input); integers and texts stay exact.
@@ -25,9 +28,15 @@ def read_json(name: str) -> Any:
         text = sys.stdin.read() if name == "-" else Path(name).read_text("utf-8")
         return json.loads(text)
     except OSError as error:
-        raise ValueError(f"{name} cannot be read: {error.strerror}") from error
+        raise _unreadable(name, error) from error
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not JSON: it is no text") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name} is not JSON: {error}") from error
+
+
+def _unreadable(name: str, error: OSError) -> ValueError:
+    return ValueError(f"{name} cannot be read: {error.strerror or error}")
 
 
 def exact_numbers(value: Any) -> Any:
@@ -54,8 +63,12 @@ def read_weights(name: str) -> dict[str, Any]:
         try:
             with np.load(name, allow_pickle=False) as file:
                 found: Mapping[str, Any] = {key: file[key] for key in file.files}
-        except (OSError, ValueError, zipfile.BadZipFile) as error:
+        except OSError as error:
+            raise _unreadable(name, error) from error
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{name} cannot be read as a .npz file: {error}") from error
+    elif name.endswith(_BINARY):
+        raise ValueError(f"{name}: weights are read from an .npz file or JSON with Q, K and V")
     else:
         found = read_json(name)
         if not isinstance(found, dict):

@@ -42,6 +42,12 @@ def _layer_of(weights: Mapping[str, Any], options: dict[str, Any]) -> LightningA
         if len(shape) != 2:
             raise ValueError(f"{name} must be a matrix (or N matrices), not of shape {shape}")
         shapes[name] = shape
+    if options.get("d") is None and shapes["Q"][1] != shapes["V"][1]:
+        q, v = (" x ".join(str(n) for n in shapes[name]) for name in ("Q", "V"))
+        raise ValueError(
+            f"Q is {q} and V is {v}, but Q, K (a x d) and V (d_out x d) have one column for each "
+            "input, as in torch.nn.Linear; transpose weights that are stored the other way"
+        )
     sizes = {"d": shapes["Q"][1], "a": shapes["Q"][0], "d_out": shapes["V"][0]}
     for name, size in sizes.items():
         if options.get(name) is None:
@@ -57,9 +63,9 @@ def _layer_of(weights: Mapping[str, Any], options: dict[str, Any]) -> LightningA
 def identify(file: str, as_json: bool, tolerance: float | None, **options: Any) -> None:
     """Where do these weights sit: ranks, stratum, singular, boundary.
 
-    FILE is an .npz file with arrays Q, K (a x d) and V (d_out x d), or a JSON object with these;
-    fractions are texts such as "1/2". The sizes are read off the arrays. With a leading axis the
-    file holds many weights, as logged in training.
+    FILE is an .npz file with arrays Q, K (a x d) and V (d_out x d), as torch.nn.Linear stores its
+    weight, or a JSON object with these; fractions are texts such as "1/2". The sizes are read off
+    the arrays. With a leading axis the file holds many weights, as logged in training.
 
     \b
     m2bridge identify weights.npz --t 8

@@ -1,10 +1,11 @@
-"""What is here and what is missing: Python, Macaulay2, its packages, Docker; and the remedies."""
+"""What is here and what is missing: Python, Macaulay2, packages, Docker; and the remedies."""
 
 from __future__ import annotations
 
 import platform
 import sys
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 from m2bridge.display import table_html
@@ -82,6 +83,7 @@ def examine(path: str | None = None, *, docker: bool = True) -> Diagnosis:
     findings = [_python()]
     found, m2_findings, packages = _macaulay2(path)
     findings += m2_findings
+    findings.append(_pictures())
     usable = False
     if docker:
         finding = _docker()
@@ -125,6 +127,12 @@ def _macaulay2(
         state = "there" if there else "missing"
         findings.append(Finding(f"M2 package {name}", there, state, remedy, needed))
     return installation, findings, packages
+
+
+def _pictures() -> Finding:
+    there = find_spec("matplotlib") is not None
+    text = "there" if there else "missing: reports have no pictures, and plot does not work"
+    return Finding("matplotlib", there, text, "pip install 'm2bridge[plot]'", needed=False)
 
 
 def _docker() -> Finding:

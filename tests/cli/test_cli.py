@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from m2bridge.cli import COMMANDS
@@ -58,7 +60,10 @@ def test_version_is_quick_and_right() -> None:
         (["dimension", "--layers", "4,4;2", "--d", "3"], "--layers goes without"),
         (["dimension", "--layers", "4,4,4;2"], "one attention dimension per layer"),
         (["dimension", "--layers", "4,4;2", "--attention", "hard"], "attention must be"),
+        (["dimension", "--layers", "4,4"], "quotes are needed"),
         (["nonsense"], "No such command"),
+        (["analyse"], "Did you mean 'analyze'?"),
+        (["singular_locus"], "Did you mean 'singular-locus'?"),
     ],
 )
 def test_bad_arguments(arguments: list[str], words: str) -> None:
@@ -166,6 +171,32 @@ def test_recognize_and_identify(tmp_path: Path) -> None:
     assert "6" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("away.npz", "away.npz cannot be read: No such file or directory"),
+        ("other.npy", "weights are read from an .npz file or JSON with Q, K and V"),
+        ("empty.npz", "cannot be read as a .npz file"),
+        ("bytes.json", "is not JSON: it is no text"),
+        ("two.npz", "has no V; it must hold Q, K and V"),
+        ("turned.npz", "Q is 64 x 8 and V is 4 x 64, but Q, K (a x d) and V (d_out x d)"),
+        ("uneven.npz", "K must be a 2 x 3 matrix, got 2 x 2"),
+    ],
+)
+def test_weights_that_cannot_be_used(tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / "other.npy").write_bytes(b"\x93NUMPY")
+    (tmp_path / "bytes.json").write_bytes(b"\x93NUMPY")
+    (tmp_path / "empty.npz").touch()
+    one = np.ones
+    np.savez(tmp_path / "two.npz", Q=one((2, 2)), K=one((2, 2)))
+    np.savez(tmp_path / "turned.npz", Q=one((64, 8)), K=one((64, 8)), V=one((4, 64)))
+    np.savez(tmp_path / "uneven.npz", Q=one((2, 3)), K=one((2, 2)), V=one((1, 3)))
+    done = m2bridge("identify", str(tmp_path / name))
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
 @pytest.mark.m2
 def test_analyze_writes_everything(tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -220,5 +251,8 @@ def test_a_memory_limit_has_its_own_status(tmp_path: Path) -> None:
 def test_doctor() -> None:
     document = json.loads(m2bridge("doctor", "--json").stdout)
     assert document["ok"] is True
+    found = {finding["name"]: finding for finding in document["findings"]}
+    assert found["matplotlib"]["ok"] is (find_spec("matplotlib") is not None)
+    assert found["matplotlib"]["needed"] is False
     assert document["m2"]["version"].startswith("1.")
     assert document["packages"]["MinimalPrimes"] is True

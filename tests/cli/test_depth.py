@@ -228,7 +228,7 @@ def test_sweep_in_all_formats(m2bridge: Run, tmp_path: Path) -> None:
         file = tmp_path / f"table.{ending}"
         status, out, messages = m2bridge("sweep", *small, "--out", str(file))
         assert (status, out) == (0, "")
-        assert "6 computed, 0 from before, 2 failed" in messages
+        assert f"6 computed, 0 from before, 2 failed; wrote {file}" in messages
         found = plain(read_table(file))
         if ending == "csv":
             text = [{k: "" if v is None else str(v) for k, v in r.items()} for r in printed["rows"]]
