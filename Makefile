@@ -2,6 +2,7 @@
 #
 #   make run                 set up, then analyse one layer (D, DOUT, A, T select it)
 #   make ideal|singular|boundary|strata   one part of the answer
+#   make report              the answer as a page with pictures: out/report/report.html
 #   make test                unit tests, and those that need Macaulay2
 #   make lint | types | docs | docs-test | test-slow | bench
 #   make docker-build | docker-run | docker-test
@@ -21,7 +22,7 @@ PYTEST := $(VENV)/bin/python -m pytest
 
 LAYER = --d $(D) --d-out $(DOUT) --a $(A) --t $(T)
 
-.PHONY: help run ideal singular boundary strata setup m2 dev test test-slow docs docs-test lint types format bench clean distclean \
+.PHONY: help run report ideal singular boundary strata setup m2 dev test test-slow docs docs-test lint types format bench clean distclean \
 	docker-build docker-run docker-test
 
 help:
@@ -30,6 +31,9 @@ help:
 run: m2
 	$(BRIDGE) analyze $(LAYER) --out "$(OUT)"
 	@echo "wrote $(OUT)/report.json, $(OUT)/report.txt and the Macaulay2 programs in $(OUT)/scripts"
+
+report: $(VENV)/.plot m2
+	$(BRIDGE) report $(LAYER) --out "$(OUT)/report"
 
 ideal: m2
 	$(BRIDGE) ideal $(LAYER) --out "$(OUT)/ideal"
@@ -41,7 +45,7 @@ boundary: m2
 	$(BRIDGE) boundary $(LAYER) --out "$(OUT)/boundary"
 
 strata: setup
-	$(BRIDGE) strata $(LAYER)
+	$(BRIDGE) strata $(LAYER) --out "$(OUT)/strata"
 
 # Set-up: a virtual environment, and a Macaulay2 where none is found.
 
@@ -59,16 +63,24 @@ $(VENV)/bin/python:
 	"$(PYTHON)" -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	@echo "setting up $(VENV): m2bridge and what it needs (about half a minute)"
 	$(PIP) install --quiet -e .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install --quiet -e '.[dev]'
+$(VENV)/.plot: pyproject.toml | $(VENV)/bin/python
+	@echo "adding what draws the pictures"
+	$(PIP) install --quiet -e '.[plot]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	@echo "adding the tools for development to $(VENV) (about a minute)"
+	$(PIP) install --quiet -e '.[dev]'
+	@touch $@ $(VENV)/.installed $(VENV)/.plot
+
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	@echo "adding the tools for the documentation to $(VENV) (about a minute)"
 	$(PIP) install --quiet -e '.[docs]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed $(VENV)/.plot
 
 # Checks
 
@@ -80,6 +92,8 @@ test-slow: dev m2
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(VENV)/bin/mkdocs build --strict
+	$(VENV)/bin/python docs/check_site.py site
+	@echo "open site/index.html"
 
 docs-test: dev $(VENV)/.docs m2
 	$(PYTEST) tests/docs

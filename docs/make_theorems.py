@@ -41,8 +41,9 @@ def page(table: TheoremTable, max_d: int) -> str:
     parts.append("|---|---|---|---|---|---|")
     for row in table.rows:
         cells = (f"{row.d}, {row.d_out}, {row.a}", row.statement, row.stated, row.found)
-        cells += ("yes" if row.agrees else "**no**", row.warrant)
-        parts.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+        line = [_cell(cell) for cell in cells]
+        line += ["yes" if row.agrees else "**no**", row.warrant]
+        parts.append("| " + " | ".join(line) + " |")
     return "\n".join(parts) + "\n"
 
 

@@ -23,9 +23,16 @@ _FORMULA = re.compile(
 )
 
 
+_PRIME = re.compile(r"<msup>(<mi>\w</mi>)<mi>(&#x02032;)</mi></msup>")
+
+
 def mathml(latex: str, *, block: bool) -> str:
-    """One formula as MathML, with a thin space after names of functions."""
+    """One formula as MathML, with a thin space after names of functions.
+
+    A prime is raised by its own shape; as a superscript it would be raised twice.
+    """
     formula: str = convert(latex, display="block" if block else "inline")
+    formula = _PRIME.sub(r'<mrow>\1<mo lspace="0" rspace="0">\2</mo></mrow>', formula)
     return re.sub(r"(<mi>(?:dim|deg|ker)</mi>)(?!<mo)", r'\1<mspace width="0.17em"/>', formula)
 
 
@@ -89,9 +96,21 @@ def notebook_markdown(notebook: dict[str, Any], name: str) -> str:
             parts.append(source)
         elif source.strip():
             parts.append(f"```python\n{source}\n```")
-            parts += [text for output in cell["outputs"] for text in _output(output)]
-    parts.append(f"[Download this notebook]({name})")
+            parts += [text for output in _joined(cell["outputs"]) for text in _output(output)]
+    parts.append(f"[Download this notebook]({name}); [how to run it](../index.md#where-to-go-on).")
     return "\n\n".join(parts) + "\n"
+
+
+def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a cell prints reaches the notebook in pieces; the page shows it as one."""
+    joined: list[dict[str, Any]] = []
+    for output in outputs:
+        before = joined[-1] if joined else {}
+        if output["output_type"] == "stream" and before.get("name") == output["name"]:
+            joined[-1] = {**before, "text": [*before["text"], *output["text"]]}
+        else:
+            joined.append(output)
+    return joined
 
 
 def _output(output: dict[str, Any]) -> Iterator[str]:

@@ -99,7 +99,6 @@ def test_notebooks_hold_outputs_and_no_failure(path: Path) -> None:
 
 
 @pytest.mark.m2
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((DOCS / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
 def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each cell runs anew and prints what the notebook shows."""
@@ -117,3 +116,32 @@ def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def _printed(cell: object) -> str:
     outputs = getattr(cell, "outputs", [])
     return "".join(out["text"] for out in outputs if out["output_type"] == "stream")
+
+
+def test_a_prime_is_raised_once() -> None:
+    pytest.importorskip("latex2mathml", reason="needs the extra `docs`")
+    formula = _module("site_hooks").mathml(r"d' + x'_i + y^2", block=False)
+    assert '<mrow><mi>d</mi><mo lspace="0" rspace="0">&#x02032;</mo></mrow>' in formula
+    assert "<msup><mi>y</mi><mn>2</mn></msup>" in formula
+
+
+def test_what_a_cell_prints_is_one_block() -> None:
+    pytest.importorskip("latex2mathml", reason="needs the extra `docs`")
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": ["a\n"]},
+        {"output_type": "stream", "name": "stdout", "text": ["b\n"]},
+        {"output_type": "execute_result", "data": {"text/plain": ["c"]}},
+    ]
+    cells = [{"cell_type": "code", "source": ["f()"], "outputs": outputs}]
+    page = _module("site_hooks").notebook_markdown({"cells": cells}, "n.ipynb")
+    assert "```text\na\nb\n```" in page
+    assert "```text\nc\n```" in page
+    assert "[Download this notebook](n.ipynb)" in page
+
+
+def test_what_differs_is_marked() -> None:
+    """Stars that are escaped would be shown as stars."""
+    page = (DOCS / "theorems.md").read_text(encoding="utf-8")
+    exceptions, rows = page.split("## All rows")
+    assert "\\*" not in page
+    assert rows.count("| **no** |") == exceptions.split("## Exceptions")[1].count("\n| ") - 1
