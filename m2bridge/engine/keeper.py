@@ -2,13 +2,14 @@
 
 Run as a program (never imported by the library):
 
-    python keeper.py PARENT CONTROL OUTPUT MEMORY FOLDER CLOSE COMMAND...
+    python keeper.py PARENT CONTROL OUTPUT MEMORY FOLDER WORKING CLOSE COMMAND...
 
 PARENT is Python's process number; CONTROL a socket to it; OUTPUT a pipe of which the keeper reads
 what COMMAND prints (its end is given by CLOSE, with M2's ends of the channel: numbers joined by
-commas, closed here once COMMAND runs); MEMORY a limit in bytes, 0 for none.
+commas, closed here once COMMAND runs); MEMORY a limit in bytes, 0 for none; FOLDER the name of a
+private folder, which Python makes when the keeper is there to remove it, and says so by ``G``.
 
-It starts COMMAND in a process group of its own, and then waits for one of:
+Then it starts COMMAND in WORKING and in a process group of its own, and waits for one of:
 - a command on the control socket: ``I`` interrupts the group, ``K`` kills it;
 - the end of the control socket, or of Python: it is gone, however it went;
 - the resident memory of COMMAND and its children above MEMORY;
@@ -56,13 +57,14 @@ def _limit_memory(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def _spawn(command: list[str], memory: int, close: list[int]) -> int:
+def _spawn(command: list[str], working: str, memory: int, close: list[int]) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
         for descriptor in close:  # of these none is M2's
             os.close(descriptor)
+        os.chdir(working)
         os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # should the keeper itself be killed
         _limit_memory(memory)
@@ -72,7 +74,7 @@ def _spawn(command: list[str], memory: int, close: list[int]) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.execvp(command[0], command)
     except OSError as error:
-        os.write(2, f"cannot run {command[0]}: {error.strerror}\n".encode())
+        os.write(2, f"cannot run {command[0]} in {working}: {error.strerror}\n".encode())
     finally:
         os._exit(127)
 
@@ -203,14 +205,17 @@ class _Keeper:
 def main(arguments: list[str]) -> int:
     """Keeps one command; see the module's text."""
     parent, descriptor, output, memory = map(int, arguments[:4])
-    folder, close, command = arguments[4], arguments[5], arguments[6:]
+    folder, working, close, command = arguments[4], arguments[5], arguments[6], arguments[7:]
     control = socket.socket(fileno=descriptor)
     # The terminal's Ctrl-C is Python's affair; it decides whether M2 is interrupted.
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     os.set_blocking(output, False)
-    group = _spawn(command, memory, [descriptor, output])
+    if not _told_to_go(control):
+        _remove(folder)
+        return 0
+    group = _spawn(command, working, memory, [descriptor, output])
     # M2's ends of the channel must be M2's alone, or its death would not be seen as end of file.
     quiet = os.open(os.devnull, os.O_RDWR)
     os.dup2(quiet, 1)
@@ -226,16 +231,28 @@ def main(arguments: list[str]) -> int:
     _kill_all(group)
     while keeper.take_output():
         pass
-    if folder:
-        import shutil
-
-        shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     try:
         control.sendall(f"{keeper.status} {reason}\n".encode() + keeper.transcript)
         control.shutdown(socket.SHUT_WR)
     except OSError:
         pass
     return 0
+
+
+def _told_to_go(control: socket.socket) -> bool:
+    """Waits for Python's word that the folder is there; False when Python is gone instead."""
+    try:
+        return control.recv(1) == b"G"
+    except OSError:
+        return False
+
+
+def _remove(folder: str) -> None:
+    if os.path.lexists(folder):
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -20,7 +21,7 @@ from pathlib import Path
 from m2bridge.engine.channel import Exit
 from m2bridge.errors import EngineError
 
-__all__ = ["KeptProcess", "high_pipe", "private_folder"]
+__all__ = ["KeptProcess", "high_pipe"]
 
 _KEEPER = Path(__file__).with_name("keeper.py")
 _END_SECONDS = 15.0
@@ -36,21 +37,6 @@ _OUT_OF_MEMORY = (
     "memory exhausted",
     "virtual memory",
 )
-
-
-def private_folder() -> str:
-    """A new empty folder that only this user may enter.
-
-    Raises:
-        EngineError: no temporary folder can be made.
-    """
-    try:
-        return tempfile.mkdtemp(prefix="m2bridge-")
-    except OSError as error:
-        raise EngineError(
-            f"no private folder for Macaulay2 can be made: {error}. Free some space there, or name"
-            " another place by the environment variable TMPDIR"
-        ) from error
 
 
 def high_pipe() -> tuple[int, int]:
@@ -81,25 +67,58 @@ def _high_socketpair() -> tuple[socket.socket, socket.socket]:
     return high[0], high[1]
 
 
+def _new_name() -> str:
+    """A name for a private folder, in the place for temporary files.
+
+    Raises:
+        EngineError: there is no such place.
+    """
+    try:
+        return str(Path(tempfile.gettempdir(), f"m2bridge-{secrets.token_hex(8)}"))
+    except OSError as error:
+        raise _no_folder(error) from error
+
+
+def _make_folder(folder: str, files: Sequence[Path]) -> None:
+    """Makes a folder that only this user may enter; it must not be there yet."""
+    try:
+        Path(folder).mkdir(mode=0o700)
+    except OSError as error:
+        raise _no_folder(error) from error
+    for file in files:
+        (Path(folder) / file.name).write_bytes(file.read_bytes())
+
+
+def _no_folder(error: OSError) -> EngineError:
+    return EngineError(
+        f"no private folder for Macaulay2 can be made: {error}. Free some space there, or name"
+        " another place by the environment variable TMPDIR"
+    )
+
+
 class KeptProcess:
-    """A command with its keeper.
+    """A command with its keeper, and a private folder that is the command's home.
 
     Args:
         command: what is run, in ``working`` or else in the private folder.
-        folder: a private folder; it is the command's home and is removed in the end.
+        files: these are copied into the private folder.
         memory: limit in bytes, 0 for none.
         keep: descriptors that the command inherits under the same numbers.
         stdout: descriptor for its standard output; by default it is kept as transcript,
             like standard error.
 
+    Attributes:
+        folder: the private folder; the keeper removes it in the end.
+
     Raises:
-        OSError: it cannot be started; the folder is then still there.
+        EngineError: there is no place for the folder.
+        OSError: it cannot be started. Nothing is left of it.
     """
 
     def __init__(
         self,
         command: Sequence[str],
-        folder: str,
+        files: Sequence[Path],
         memory: int,
         keep: Sequence[int] = (),
         stdout: int | None = None,
@@ -107,6 +126,7 @@ class KeptProcess:
     ) -> None:
         self._exit: Exit | None = None
         self._lock = threading.RLock()  # end may be called by a finalizer in the midst of end
+        self.folder = folder = _new_name()
         with contextlib.ExitStack() as stack:
             output, printed = high_pipe()
             stack.callback(os.close, output)
@@ -118,8 +138,8 @@ class KeptProcess:
             closed = ",".join(map(str, keep))
             try:
                 self._keeper = subprocess.Popen(
-                    [*keeper, *map(str, numbers), folder, closed, *command],
-                    cwd=working or folder,
+                    [*keeper, *map(str, numbers), folder, working or folder, closed, *command],
+                    cwd="/",
                     env=_environment(folder),
                     stdin=subprocess.DEVNULL,
                     stdout=printed if stdout is None else stdout,
@@ -130,8 +150,15 @@ class KeptProcess:
             except BaseException:
                 self._control.close()
                 raise
-        self._folder = folder
-        self._finalizer = weakref.finalize(self, _end_keeper, self._keeper, self._control, folder)
+        mine = (self._keeper, self._control, folder, os.getpid())
+        self._finalizer = weakref.finalize(self, _end_keeper, *mine)
+        # Only now: whatever happens to Python from here on, the keeper removes the folder.
+        try:
+            _make_folder(folder, files)
+            self._control.send(b"G")
+        except BaseException:
+            self._finalizer()
+            raise
 
     def fileno(self) -> int:
         """A descriptor that becomes readable when the process has ended."""
@@ -147,8 +174,7 @@ class KeptProcess:
         with self._lock:
             if self._exit is None:
                 report = self._report(grace_seconds)
-                self._finalizer.detach()
-                _end_keeper(self._keeper, self._control, self._folder)
+                self._finalizer()
                 line, _, words = report.partition(b"\n")
                 status, _, reason = line.decode("ascii").partition(" ")
                 transcript = words.decode("utf-8", "replace")
@@ -192,9 +218,14 @@ class KeptProcess:
         return b"".join(parts)
 
 
-def _end_keeper(keeper: subprocess.Popen[bytes], control: socket.socket, folder: str) -> None:
+def _end_keeper(
+    keeper: subprocess.Popen[bytes], control: socket.socket, folder: str, owner: int
+) -> None:
     """Closing the control socket makes the keeper kill M2's group and remove the folder."""
     control.close()
+    if os.getpid() != owner:  # a fork, made while another thread was starting this
+        keeper.returncode = 0
+        return
     try:
         keeper.wait(_END_SECONDS)
     except subprocess.TimeoutExpired:
@@ -202,14 +233,9 @@ def _end_keeper(keeper: subprocess.Popen[bytes], control: socket.socket, folder:
             os.killpg(keeper.pid, signal.SIGKILL)
         keeper.wait()
     if Path(folder).exists():  # the keeper was killed itself
-        remove_folder(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _environment(folder: str) -> dict[str, str]:
     """M2's environment: the user's, but with a home that holds no init file and no packages."""
     return {**os.environ, "HOME": folder, "TMPDIR": folder}
-
-
-def remove_folder(folder: str) -> None:
-    """Removes a private folder that no keeper has taken over."""
-    shutil.rmtree(folder, ignore_errors=True)

@@ -9,11 +9,10 @@ import select
 import sys
 import time
 import weakref
-from pathlib import Path
 
 from m2bridge.engine.channel import Exit, Limits
 from m2bridge.engine.discovery import Installation
-from m2bridge.engine.kept import KeptProcess, high_pipe, private_folder, remove_folder
+from m2bridge.engine.kept import KeptProcess, high_pipe
 from m2bridge.errors import EngineError
 from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
@@ -28,7 +27,7 @@ def _processors() -> int:
 
 
 _log = logging.getLogger("m2bridge.engine")
-_M2_PACKAGE = "M2Bridge.m2"
+_M2_PACKAGE = SCRIPTS_FOLDER / "M2Bridge.m2"
 _M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
 _SMALL_READ = 1 << 16  # what a pipe holds
 _LARGE_READ = 1 << 20
@@ -64,22 +63,16 @@ class LocalEngine:
         """
         if limits.memory and sys.platform != "linux":
             _log.warning("memory limits of local processes are only kept on Linux, not here")
-        folder = private_folder()
         try:
-            (Path(folder) / _M2_PACKAGE).write_bytes((SCRIPTS_FOLDER / _M2_PACKAGE).read_bytes())
-            return LocalChannel(str(self.installation.path), folder, limits.memory or 0)
-        except BaseException as error:
-            remove_folder(folder)
-            if isinstance(error, OSError):
-                raise EngineError(f"Macaulay2 cannot be started: {error}") from error
-            raise
+            return LocalChannel(str(self.installation.path), limits.memory or 0)
+        except OSError as error:
+            raise EngineError(f"Macaulay2 cannot be started: {error}") from error
 
 
 class LocalChannel:
     """A running local M2. Bytes pass through two pipes that only M2 and Python hold."""
 
-    def __init__(self, executable: str, folder: str, memory: int) -> None:
-        self._folder = folder
+    def __init__(self, executable: str, memory: int) -> None:
         self._received = b""
         self._taken = 0  # how much of that was handed on
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
@@ -92,7 +85,8 @@ class LocalChannel:
             os.set_blocking(self._requests, False)
             os.set_blocking(self._answers, False)
             command = serve_command(executable, request_read, answer_write)
-            self._process = KeptProcess(command, folder, memory, (request_read, answer_write))
+            ends = (request_read, answer_write)
+            self._process = KeptProcess(command, [_M2_PACKAGE], memory, ends)
             self._descriptors = ours.pop_all()
         self._finalizer = weakref.finalize(self, self._descriptors.close)
         self._readable = select.poll()
@@ -102,7 +96,7 @@ class LocalChannel:
     @property
     def folder(self) -> str:
         """The private folder; the keeper removes it when M2 has ended."""
-        return self._folder
+        return self._process.folder
 
     def send(self, data: bytes, deadline: float | None) -> None:
         """See Channel.send."""

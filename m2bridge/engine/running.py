@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from m2bridge.engine.channel import Engine, Exit, Limits, checked_timeout
-from m2bridge.engine.kept import KeptProcess, high_pipe, private_folder, remove_folder
+from m2bridge.engine.kept import KeptProcess, high_pipe
 from m2bridge.engine.local import LocalEngine
 from m2bridge.engine.messages import error_from_text
 from m2bridge.engine.opening import memory_bytes, open_engine
@@ -37,6 +37,8 @@ _PATH = 'path = append(path, getenv "HOME" | "/")'
 _OUTPUT_LIMIT = 1 << 28
 _SLICE_MS = 500
 _GRACE_SECONDS = 5.0
+_ERROR_STATUS = 1
+_START_MATTERS_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,27 @@ def run_file(
     limits = Limits(memory=memory_bytes(memory))
     limit = checked_timeout(timeout)
     file = Path(path)
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise ValueError(f"the script {file} cannot be read: {error.strerror}") from error
+    text = _text_of(file)
     chosen = open_engine(engine, m2)
     job = _Job(file.absolute(), text, limits, limit, on_output)
     return job.run_locally(chosen) if isinstance(chosen, LocalEngine) else job.run_inside(chosen)
+
+
+def _text_of(file: Path) -> bytes:
+    """A script's text.
+
+    Raises:
+        ValueError: it cannot be read, or could be read only once (and M2 reads it again).
+    """
+    try:
+        if file.exists() and not file.is_dir() and not file.is_file():
+            raise ValueError(
+                f"the script {file} is a pipe or a device; give a file (a script that comes"
+                " through a pipe has to be saved first)"
+            )
+        return file.read_bytes()
+    except OSError as error:
+        raise ValueError(f"the script {file} cannot be read: {error.strerror}") from error
 
 
 @dataclass(frozen=True)
@@ -123,7 +139,8 @@ class _Job:
             raise M2MemoryError(f"Macaulay2 reached {size} while it ran {self.path}")
         if how.status is None or how.status < 0:
             raise M2CrashedError(f"while it ran {self.path}: {how.describe()}")
-        if how.status and ": error: " in how.transcript:
+        # M2's own end at an error; a script that calls exit may have printed such a line, too
+        if how.status == _ERROR_STATUS and ": error: " in how.transcript:
             error = error_from_text(how.transcript, self.text.decode("utf-8", "replace"))
             error.output = output.decode("utf-8", "replace")
             raise error
@@ -139,7 +156,8 @@ class _Job:
     def run_inside(self, engine: Engine) -> ScriptRun:
         """In a session: for engines that can only do that."""
         begun = time.monotonic()
-        with Session(engine, limits=self.limits, timeout=self.timeout) as session:
+        # the limit is until the script's end, so M2's start counts
+        with Session(engine, limits=self.limits, session_timeout=self.timeout) as session:
             version = session.m2_version
             code = self.text.decode("utf-8", "replace")
             output = session.call("scriptrun", [self.text], code=code).output
@@ -168,33 +186,37 @@ class _Job:
 
     def _process(self, engine: LocalEngine, deadline: float | None) -> tuple[bytes, Exit]:
         """What the process printed, and how it ended."""
-        folder = private_folder()
-        read, write = high_pipe()
-        process = None
         try:
-            package = "M2Bridge.m2"
-            (Path(folder) / package).write_bytes((SCRIPTS_FOLDER / package).read_bytes())
-            process = KeptProcess(
-                self._command(engine),
-                folder,
-                self.limits.memory or 0,
-                stdout=write,
-                working=str(self.path.parent),
-            )
-            os.close(write)
-            write = -1
-            output = self._collect(read, process, deadline)
-            return output, process.end(_GRACE_SECONDS)
+            read, write = high_pipe()
         except OSError as error:
             raise EngineError(f"Macaulay2 cannot be started: {error}") from error
+        try:
+            process = self._started(engine, write)
+        except BaseException:
+            os.close(read)
+            raise
         finally:
-            for end in (read, write):
-                if end >= 0:
-                    os.close(end)
-            if process is None:
-                remove_folder(folder)
-            else:
-                process.end()
+            os.close(write)
+        try:
+            output = self._collect(read, process, deadline)
+            return output, process.end(_GRACE_SECONDS)
+        finally:
+            os.close(read)
+            process.end()
+
+    def _started(self, engine: LocalEngine, output: int) -> KeptProcess:
+        package = SCRIPTS_FOLDER / "M2Bridge.m2"
+        folder = str(self.path.parent)
+        try:
+            return KeptProcess(
+                self._command(engine),
+                [package],
+                self.limits.memory or 0,
+                stdout=output,
+                working=folder,
+            )
+        except OSError as error:
+            raise EngineError(f"Macaulay2 cannot be started: {error}") from error
 
     def _collect(self, read: int, process: KeptProcess, deadline: float | None) -> bytes:
         """Reads until the end of the output, or of the process."""
@@ -206,9 +228,11 @@ class _Job:
         while True:
             left = _SLICE_MS if deadline is None else (deadline - time.monotonic()) * 1000
             if left <= 0:
+                assert self.timeout is not None
+                start = "" if self.timeout > _START_MATTERS_SECONDS else ", its start included"
                 raise M2TimeoutError(
-                    f"Macaulay2 did not finish {self.path} within {self.timeout:g} s; its process"
-                    " was ended"
+                    f"Macaulay2 did not finish {self.path} within {self.timeout:g} s{start}; its"
+                    " process was ended"
                 )
             ready = dict(poll.poll(min(left + 1, _SLICE_MS)))
             if read not in ready:

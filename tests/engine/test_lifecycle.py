@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -256,6 +258,65 @@ def test_the_end_of_python(fake: Path, temporary: Path, ending: str) -> None:
     while list(temporary.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert list(temporary.iterdir()) == []
+
+
+def left_in(folder: Path, seconds: float = 10.0) -> list[Path]:
+    deadline = time.monotonic() + seconds
+    while list(folder.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return list(folder.iterdir())
+
+
+def test_python_killed_in_the_midst_of_a_start(fake: Path, temporary: Path) -> None:
+    """The moment is that in which the private folder is there and M2 is not."""
+    code = f"""
+import os, pathlib, m2bridge.engine as e
+s = e.open_session(path={str(fake)!r}, timeout=20)
+pathlib.Path.write_bytes = lambda *arguments: os.kill(os.getpid(), 9)
+s.start()
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert left_in(temporary) == []
+
+
+def test_a_fork_in_the_midst_of_a_start_ends_nothing(fake: Path, temporary: Path) -> None:
+    code = f"""
+import os, pathlib, sys, m2bridge.engine as e
+write = pathlib.Path.write_bytes
+def forking(*arguments):
+    write(*arguments)
+    if os.fork() == 0:
+        sys.exit(0)
+    os.wait()
+pathlib.Path.write_bytes = forking
+with e.open_session(path={str(fake)!r}, timeout=20) as s:
+    print(s.eval("sum 1 2").segments[0].decode())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60, check=True
+    )
+    assert done.stdout == b"3\n"
+    assert left_in(temporary) == []
+
+
+def test_no_descriptors_left(begin: Open) -> None:
+    """However many are missing, it is our error, and nothing leaks."""
+    session = begin()
+    session.engine  # noqa: B018 - M2 was looked for
+    before = descriptors()
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for more in range(3, 12):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (len(before) + more, limits[1]))
+            with contextlib.suppress(EngineError, M2CrashedError):
+                ask(session, "sum 1 1")
+                session.close()
+                session = begin()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    session.close()
+    assert descriptors() == before
 
 
 def test_m2_ends_with_python_though_a_fork_lives_on(fake: Path, temporary: Path) -> None:
