@@ -49,6 +49,9 @@ strata: setup
 
 # Set-up: a virtual environment, and a Macaulay2 where none is found.
 
+pip_install = $(PIP) install --quiet -e '$(1)' || { echo "This step needs a package index; what pip said is above. Its own \
+	settings, such as PIP_INDEX_URL, PIP_PROXY and PIP_CERT, are heeded." >&2; exit 1; }
+
 setup: $(VENV)/.installed
 
 dev: $(VENV)/.dev
@@ -64,22 +67,22 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV): m2bridge and what it needs (about half a minute)"
-	$(PIP) install --quiet -e .
+	@$(call pip_install,.)
 	@touch $@
 
 $(VENV)/.plot: pyproject.toml | $(VENV)/bin/python
-	@echo "adding what draws the pictures"
-	$(PIP) install --quiet -e '.[plot]'
+	@echo "setting up $(VENV): m2bridge and what draws the pictures"
+	@$(call pip_install,.[plot])
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "adding the tools for development to $(VENV) (about a minute)"
-	$(PIP) install --quiet -e '.[dev]'
+	@$(call pip_install,.[dev])
 	@touch $@ $(VENV)/.installed $(VENV)/.plot
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	@echo "adding the tools for the documentation to $(VENV) (about a minute)"
-	$(PIP) install --quiet -e '.[docs]'
+	@$(call pip_install,.[docs])
 	@touch $@ $(VENV)/.installed $(VENV)/.plot
 
 # Checks
