@@ -13,6 +13,9 @@ import hashlib
 import json
 import logging
 import os
+import re
+import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -30,12 +33,15 @@ __all__ = ["AnswerCache", "CacheInfo", "default_cache", "script_inputs"]
 
 _log = logging.getLogger("m2bridge.engine")
 _SUFFIX = ".answer"
+_NAME = re.compile(r"[0-9a-f]{64}\.answer")
+_SHELF = re.compile(r"[0-9a-f]{2}")
 _UNFINISHED = ".unfinished-"
 _LEFT_BEHIND_SECONDS = 3600.0
 _DEFAULT_LIMIT = 1 << 30
-# After a clean-up there is room for some time: it looks at every file.
+# After a clean-up there is room for some time: it looks at every file. A writer looks again after
+# so much that it wrote, and leaves as much free; others write meanwhile.
 _KEPT_SHARE = 0.8
-_LOOK_SHARE = 0.05
+_LOOK_SHARE = 1 / 64
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,26 @@ def _package_digest() -> str:
 
 
 def default_cache() -> AnswerCache:
-    """The user's cache, as the environment's M2BRIDGE_CACHE has it."""
+    """The user's cache, as the environment's M2BRIDGE_CACHE has it.
+
+    Raises:
+        ValueError: it names the home of a user that there is not.
+    """
     chosen = os.environ.get("M2BRIDGE_CACHE", "").strip()
     if chosen.lower() in ("off", "0", "no", "false"):
         return AnswerCache(enabled=False)
-    return AnswerCache(Path(chosen).expanduser() if chosen else None)
+    try:
+        folder = Path(chosen).expanduser().absolute() if chosen else _user_folder()
+    except RuntimeError as error:
+        raise ValueError(f"M2BRIDGE_CACHE names no folder: {chosen!r}: {error}") from error
+    if not folder.is_absolute():  # a user without a home
+        return AnswerCache(enabled=False)
+    # one object for a folder, so that it knows how much this process has written
+    return _caches.setdefault(folder, AnswerCache(folder))
+
+
+def _user_folder() -> Path:
+    return platformdirs.user_cache_path("m2bridge") / "answers"
 
 
 class AnswerCache:
@@ -93,9 +114,7 @@ class AnswerCache:
     ) -> None:
         if limit <= 0:
             raise ValueError(f"a cache's limit is a positive number of bytes, not {limit}")
-        self.folder = (
-            platformdirs.user_cache_path("m2bridge") / "answers" if folder is None else Path(folder)
-        )
+        self.folder = _user_folder() if folder is None else Path(folder)
         self.limit = limit
         self.enabled = enabled
         self._unlooked = limit  # bytes written since the folder was looked through: look at once
@@ -107,14 +126,12 @@ class AnswerCache:
         canonical = _canonical(inputs)
         path = self._path(canonical)
         try:
-            data = path.read_bytes()
+            answer = _checked(_read(path, self.limit), canonical)
         except OSError:
             return None
-        answer = _checked(data, canonical)
         if answer is None:
             _log.warning("a damaged entry of the cache is thrown away: %s", path)
-            with contextlib.suppress(OSError):
-                path.unlink()
+            _remove(path)
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # it was used now
@@ -149,9 +166,7 @@ class AnswerCache:
         """Removes all entries (and nothing else that may be in the folder); how many."""
         removed = 0
         for path, _, _ in list(self._entries()):
-            with contextlib.suppress(OSError):
-                path.unlink()
-                removed += 1
+            removed += _remove(path)
         self._remove_unfinished(0.0)
         for shelf in self._shelves():
             with contextlib.suppress(OSError):
@@ -164,7 +179,8 @@ class AnswerCache:
 
     def _shelves(self) -> list[Path]:
         try:
-            return [p for p in self.folder.iterdir() if len(p.name) == 2 and p.is_dir()]
+            found = [p for p in self.folder.iterdir() if _SHELF.fullmatch(p.name)]
+            return [p for p in found if p.is_dir() and not p.is_symlink()]
         except OSError:
             return []
 
@@ -173,12 +189,12 @@ class AnswerCache:
             with contextlib.suppress(OSError):
                 for path in shelf.iterdir():
                     with contextlib.suppress(OSError):  # another process may have removed it
-                        yield path, path.stat()
+                        yield path, path.lstat()
 
     def _entries(self) -> Iterator[tuple[Path, int, float]]:
         """Path, size and time of last use of each entry."""
         for path, status in self._files():
-            if path.name.endswith(_SUFFIX):
+            if _NAME.fullmatch(path.name):
                 yield path, status.st_size, status.st_mtime
 
     def _shrink(self) -> None:
@@ -186,13 +202,12 @@ class AnswerCache:
         self._remove_unfinished(_LEFT_BEHIND_SECONDS)
         entries = sorted(self._entries(), key=lambda entry: entry[2])
         total = sum(size for _, size, _ in entries)
-        if total <= self.limit:
+        if total <= self.limit * (1 - _LOOK_SHARE):
             return
         for path, size, _ in entries:
             if total <= self.limit * _KEPT_SHARE:
                 break
-            with contextlib.suppress(OSError):
-                path.unlink()
+            _remove(path)
             total -= size
 
     def _remove_unfinished(self, age: float) -> None:
@@ -202,6 +217,39 @@ class AnswerCache:
             if path.name.startswith(_UNFINISHED) and status.st_mtime <= before:
                 with contextlib.suppress(OSError):
                     path.unlink()
+
+
+_caches: dict[Path, AnswerCache] = {}
+
+
+def _read(path: Path, most: int) -> bytes:
+    """The bytes of an entry; what is no file of ours, or too large, has none.
+
+    Raises:
+        OSError: there is no entry, or it cannot be read now.
+    """
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > most:
+        return b""
+    try:
+        # should it be exchanged at this moment: follow no link, and wait for no pipe
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except PermissionError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(most + 1)
+
+
+def _remove(path: Path) -> bool:
+    """Removes what stands at an entry's place, whatever it is; whether that was possible."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    except OSError:
+        return False
+    return True
 
 
 def _canonical(inputs: Mapping[str, str]) -> bytes:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,6 +62,85 @@ def test_any_damage_is_a_miss_and_is_mended(cache: AnswerCache) -> None:
             assert not path.exists()
             path.write_bytes(whole)
             assert cache.get(INPUTS) == b"the answer is 4"
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+    (path / "inside").write_text("x")
+
+
+IMPOSTORS: list[Callable[[Path], object]] = [
+    Path.mkdir,
+    _folder,
+    _fifo,  # opened for reading, it would wait for ever
+    lambda path: path.symlink_to("/dev/zero"),  # would never end
+    lambda path: path.symlink_to(path),
+    lambda path: (path.touch(), os.truncate(path, 1 << 40)),  # would not fit into memory
+]
+
+
+@pytest.mark.parametrize("make", IMPOSTORS)
+@pytest.mark.timeout(20)
+def test_what_is_no_file_of_ours_is_a_miss_and_is_mended(
+    cache: AnswerCache, make: Callable[[Path], object]
+) -> None:
+    ways: list[Callable[[dict[str, str]], object]] = [cache.get, lambda inputs: cache.clear()]
+    for heal in ways:
+        cache.put(INPUTS, b"4")
+        path = entry_of(cache)
+        path.unlink()
+        make(path)
+        assert heal(INPUTS) in (None, 1)
+        assert not os.path.lexists(path)
+    cache.put(INPUTS, b"4")
+    assert cache.get(INPUTS) == b"4"
+
+
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("only a user who may mount can have a disk of 64 kB")
+    try:
+        cache = AnswerCache(disk)
+        for k in range(30):
+            cache.put({"script": str(k)}, b"%d " % k * 4000)
+        answers = [cache.get({"script": str(k)}) for k in range(30)]
+        assert {len(answer) for answer in answers if answer} <= {8000, 12000}
+        assert any(answers)
+        assert not all(answers)
+        assert not list(disk.rglob(".unfinished*"))
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_home_that_there_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("M2BRIDGE_CACHE", "~nobody-has-this-name/answers")
+    with pytest.raises(ValueError, match="M2BRIDGE_CACHE names no folder"):
+        default_cache()
+    monkeypatch.delenv("M2BRIDGE_CACHE")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: Path("~/.cache/m2bridge"))
+    monkeypatch.chdir(tmp_path)
+    default_cache().put(INPUTS, b"4")
+    assert list(tmp_path.iterdir()) == []  # no folder of the name ~
+
+
+def test_only_what_has_a_name_of_ours_is_removed(cache: AnswerCache) -> None:
+    cache.put(INPUTS, b"4")
+    elsewhere = cache.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    kept = [elsewhere / entry_of(cache).name, entry_of(cache).with_name("mine.answer")]
+    for path in kept:
+        path.write_text("mine")
+    (cache.folder / "ab").symlink_to(elsewhere)
+    assert cache.info().entries == 1
+    assert cache.clear() == 1
+    assert all(path.read_text() == "mine" for path in kept)
 
 
 def test_another_s_entry_under_this_name_is_a_miss(cache: AnswerCache) -> None:
@@ -143,22 +225,32 @@ def test_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _write_many(folder: str, mark: int) -> None:
-    cache = AnswerCache(Path(folder), limit=60_000)
-    for k in range(150):
-        cache.put({"script": str(k % 10)}, b"%d " % (k % 10) * 1000)
-        answer = cache.get({"script": str((k * 7 + mark) % 10)})
-        if answer is not None:
-            assert answer == b"%d " % ((k * 7 + mark) % 10) * 1000
+    """Few questions that all share, many that push each other out; no answer may be another's."""
+    cache = AnswerCache(Path(folder), limit=_LIMIT)
+    for k in range(300):
+        question = k % 10 if k % 2 else 100 * mark + k
+        cache.put({"script": str(question)}, b"%d " % question * 1000)
+        for wanted in ((k * 7 + mark) % 10, 100 * mark + k - 50):
+            answer = cache.get({"script": str(wanted)})
+            assert answer in (None, b"%d " % wanted * 1000)
+        if k == 150 and mark == 0:
+            shutil.rmtree(folder, ignore_errors=True)  # while it is in use
+
+
+_LIMIT = 300_000
 
 
 def test_parallel_writers(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_write_many, args=(str(tmp_path), k)) for k in range(4)]
+    folder = tmp_path / "shared"
+    writers = [context.Process(target=_write_many, args=(str(folder), k)) for k in range(4)]
     for writer in writers:
         writer.start()
-    for writer in writers:
-        writer.join(120)
+    seen = 0
+    while any(writer.is_alive() for writer in writers):
+        seen = max(seen, AnswerCache(folder).info().bytes)
     assert [writer.exitcode for writer in writers] == [0] * 4
-    assert all(
-        AnswerCache(tmp_path).get({"script": str(k)}) == b"%d " % k * 1000 for k in range(10)
-    )
+    # each of four may have written its share since it looked, and one entry more
+    assert 0 < seen <= _LIMIT + 4 * (_LIMIT // 64 + 6000)
+    assert not list(folder.rglob(".unfinished*"))
+    assert AnswerCache(folder).info().entries > 10
