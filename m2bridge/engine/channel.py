@@ -6,12 +6,14 @@ process, the Docker container and the replay of recorded jobs each give these an
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 from typing import Protocol
 
 __all__ = ["Channel", "Engine", "Exit", "Limits", "checked_timeout"]
 
 _LONGEST_SECONDS = 1e9
+_TOO_LARGE = "overflow in mpz type"  # how older versions of GMP, under M2, put it
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,20 @@ class Exit:
         if self.status is None:
             how = "Macaulay2 ended"
         elif self.status < 0:
-            how = f"Macaulay2 was ended by signal {-self.status}"
+            how = f"Macaulay2 was ended by signal {-self.status}{self._meaning()}"
         else:
             how = f"Macaulay2 ended with status {self.status}"
         tail = self.transcript.strip()
         return f"{how}; its last words: {tail[-500:]}" if tail else how
+
+    def _meaning(self) -> str:
+        """What a signal tells about the cause, where it tells anything."""
+        assert self.status is not None
+        if -self.status == signal.SIGFPE or _TOO_LARGE in self.transcript:
+            return " (its arithmetic gave up: most likely a number of more than 10^10 digits)"
+        if -self.status == signal.SIGSEGV:
+            return " (its stack overflowed, or it has a bug)"
+        return ""
 
 
 class Channel(Protocol):

@@ -13,8 +13,9 @@ import time
 from collections.abc import Sequence
 
 from m2bridge.engine.channel import Channel, Exit
-from m2bridge.engine.frames import Frame, FrameReader, encode_frame
-from m2bridge.errors import EngineError, WireError
+from m2bridge.engine.discovery import MINIMUM_VERSION, is_old
+from m2bridge.engine.frames import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
+from m2bridge.errors import EngineError, M2NotFoundError, WireError
 
 __all__ = ["Conversation", "NoReactionError"]
 
@@ -49,8 +50,15 @@ class Conversation:
         self._react_until: float | None = None
 
     def hello(self, deadline: float) -> Frame:
-        """The first frame. Raises as ``ask`` does."""
-        return self._reader.next(deadline)
+        """The first frame.
+
+        Raises:
+            EngineError, M2NotFoundError: it speaks another protocol, or is too old.
+            EOFError, TimeoutError, WireError: as ``ask`` does.
+        """
+        hello = self._reader.next(deadline)
+        _check_hello(hello)
+        return hello
 
     def ask(self, operation: bytes, segments: Sequence[bytes], deadline: float | None) -> Frame:
         """Sends a job and waits for its answer.
@@ -164,3 +172,15 @@ class Conversation:
         except (EOFError, TimeoutError, WireError):
             return False
         return frame.letter == "R" and frame.segments[1:] == (token,)
+
+
+def _check_hello(hello: Frame) -> None:
+    if hello.letter != "H" or hello.segments[0].decode("ascii", "replace") != PROTOCOL_VERSION:
+        raise EngineError(
+            "this Macaulay2 serves another protocol: its M2Bridge package and this m2bridge are"
+            " of different versions; remove any other M2Bridge.m2 from M2's path"
+        )
+    version = hello.segments[1].decode("ascii", "replace")
+    if is_old(version):
+        wanted = ".".join(map(str, MINIMUM_VERSION))
+        raise M2NotFoundError(f"this is Macaulay2 {version}; m2bridge needs {wanted} or newer")

@@ -10,7 +10,7 @@ import re
 
 from m2bridge.errors import M2Error, SourceLocation
 
-__all__ = ["error_from_text", "printed_text"]
+__all__ = ["error_from_output", "error_from_text", "printed_text"]
 
 # The marks that bridgeStep prints around what the evaluated code prints.
 _BEGIN, _END = "\x02", "\x03"
@@ -23,6 +23,7 @@ _ERROR = "error: "
 _BACKTRACE = re.compile(r"--\s?back ?trace")
 # Where code that was given as text, or as one of our job files, is seen by M2.
 _USER_FILE = re.compile(r"currentString$|job\d+\.m2$")
+_JOB_FILE = re.compile(r"^.*/(?=job\d+\.m2$)")  # where that is, is of no interest
 
 
 def printed_text(text: str) -> str:
@@ -34,7 +35,12 @@ def printed_text(text: str) -> str:
 
 def error_from_text(text: str, code: str) -> M2Error:
     """The exception for what ``capture`` returned on failure."""
-    body = printed_text(text) if _BEGIN in text else text
+    # no end was marked: the code did not come to its end
+    return error_from_output(text[text.find(_BEGIN) + 1 :], code)
+
+
+def error_from_output(body: str, code: str) -> M2Error:
+    """The exception for what code printed until it failed, M2's words at the end."""
     lines = list(_LINE.finditer(body))
     first = next((line for line in lines if line["rest"].startswith(_ERROR)), None)
     if first is None:
@@ -47,7 +53,9 @@ def error_from_text(text: str, code: str) -> M2Error:
     place = next((p for p in places if _USER_FILE.search(p["file"])), first)
     return M2Error(
         message.strip(),
-        location=SourceLocation(place["file"], int(place["line"]), int(place["column"])),
+        location=SourceLocation(
+            _JOB_FILE.sub("", place["file"]), int(place["line"]), int(place["column"])
+        ),
         script=code,
         output=body[: first.start()].rstrip("\n"),
     )

@@ -39,6 +39,9 @@ class Pool(Executor):
             a processor for each job). False hands processes on from job to job: much faster for
             small jobs, but a job then sees what earlier ones have defined.
 
+    As there, Python waits at its exit for jobs that were submitted; ``timeout`` bounds that. A pool
+    belongs to the process that made it: a fork has to make its own.
+
     Raises:
         ValueError, TypeError: bad arguments.
         M2NotFoundError, DockerError: the engine cannot be used here.
@@ -58,6 +61,7 @@ class Pool(Executor):
         # Arguments are checked and the engine is looked up once, here and not in a thread.
         chosen = open_session(engine, path=path, memory=memory, timeout=timeout).engine
         self._isolate = isolate
+        self._owner = os.getpid()
         self._lock = threading.Lock()
         self._running: set[Session] = set()
         self._threads = ThreadPoolExecutor(count, "m2bridge-pool")
@@ -67,8 +71,10 @@ class Pool(Executor):
         """Schedules ``fn(session, *args, **kwargs)``.
 
         Raises:
-            RuntimeError: the pool is shut down.
+            RuntimeError: the pool is shut down, or was made before this process was forked.
         """
+        if self._forked():
+            raise RuntimeError("this pool belongs to the process that made it; make another here")
         return self._threads.submit(self._run, fn, args, kwargs)
 
     def submit_eval(self, code: str, *, timeout: float | None = None) -> Future[Answer]:
@@ -87,6 +93,8 @@ class Pool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """As in ``concurrent.futures``; the sessions end when the jobs have."""
+        if self._forked():
+            return
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
         if wait:
             self._supply.close()
@@ -104,7 +112,7 @@ class Pool(Executor):
         trace: TracebackType | None,
     ) -> None:
         """Waits for the jobs; when an exception (Ctrl-C) leaves the block, stops them instead."""
-        if kind is not None:
+        if kind is not None and not self._forked():
             self._threads.shutdown(wait=False, cancel_futures=True)
             ending = threading.Thread(target=self._threads.shutdown, daemon=True)
             ending.start()
@@ -112,6 +120,13 @@ class Pool(Executor):
                 self.interrupt()
                 ending.join(_INTERRUPT_PAUSE_SECONDS)
         self.shutdown()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a pool holds running Macaulay2s and cannot be pickled")
+
+    def _forked(self) -> bool:
+        """Whether this is a copy in a fork: its threads did not come with it."""
+        return os.getpid() != self._owner
 
     def _run(
         self, fn: Callable[..., _Result], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -17,7 +17,7 @@ from pathlib import Path
 from m2bridge.engine.channel import Engine, Exit, Limits, checked_timeout
 from m2bridge.engine.kept import KeptProcess, high_pipe
 from m2bridge.engine.local import LocalEngine
-from m2bridge.engine.messages import error_from_text
+from m2bridge.engine.messages import error_from_output
 from m2bridge.engine.opening import memory_bytes, open_engine
 from m2bridge.engine.session import Session
 from m2bridge.errors import (
@@ -141,7 +141,7 @@ class _Job:
             raise M2CrashedError(f"while it ran {self.path}: {how.describe()}")
         # M2's own end at an error; a script that calls exit may have printed such a line, too
         if how.status == _ERROR_STATUS and ": error: " in how.transcript:
-            error = error_from_text(how.transcript, self.text.decode("utf-8", "replace"))
+            error = error_from_output(how.transcript, self.text.decode("utf-8", "replace"))
             error.output = output.decode("utf-8", "replace")
             raise error
         return self._done(

@@ -14,15 +14,13 @@ from types import TracebackType
 
 from m2bridge.engine.channel import Engine, Exit, Limits, checked_timeout
 from m2bridge.engine.conversation import Conversation, NoReactionError
-from m2bridge.engine.discovery import MINIMUM_VERSION, is_old
-from m2bridge.engine.frames import PROTOCOL_VERSION, Frame
+from m2bridge.engine.frames import Frame
 from m2bridge.engine.messages import error_from_text, printed_text
 from m2bridge.errors import (
     EngineError,
     M2CrashedError,
     M2InterruptedError,
     M2MemoryError,
-    M2NotFoundError,
     M2TimeoutError,
     WireError,
 )
@@ -31,6 +29,7 @@ __all__ = ["Answer", "Session"]
 
 _log = logging.getLogger("m2bridge.engine")
 _SHORT_SECONDS = 0.1
+_LEAST_START_SECONDS = 10.0  # a busy machine may need some seconds for what takes one
 _DYING_SECONDS = 2.0  # a process that closed its channel has this long to end by itself
 
 
@@ -51,9 +50,13 @@ class Session:
         timeout: seconds that any one call may take; a call may set its own.
         session_timeout: seconds that all calls together may take, starts of M2 included.
 
+    M2's start does not count in ``timeout``, but has as long as that, though never less than 10
+    and never more than 60 seconds; in ``session_timeout`` it counts.
+
     Several threads may share a session; their calls take turns, and a call's time begins when
     its turn has come. In asyncio, or in a notebook that must not stand still, let a thread wait:
-    ``await asyncio.to_thread(session.eval, code)``.
+    ``await asyncio.to_thread(session.eval, code)``. To cancel the waiting does not stop M2:
+    ``session.interrupt()`` does.
 
     After a time-out or a crash the process is gone; the next call starts a new one, and
     ``generation`` has grown: whatever was defined in M2 before is lost. A fork of the Python
@@ -123,19 +126,17 @@ class Session:
             if self._talk is not None:
                 return
             begun = time.monotonic()
-            seconds = self._limits.start_seconds
-            left = self._budget()
+            seconds = self._start_seconds()
             talk = Conversation(self._engine.start(self._limits))
             try:
-                hello = talk.hello(begun + (seconds if left is None else min(seconds, left)))
-                _check_hello(hello)
+                hello = talk.hello(begun + seconds)
             except EOFError:
                 raise self._explained(talk.end(_DYING_SECONDS), "starting") from None
             except TimeoutError:
                 words = talk.end().transcript.strip()[-500:]
                 raise M2TimeoutError(
-                    f"Macaulay2 did not come up within {time.monotonic() - begun:.0f} s; its"
-                    f" process was ended. It had said: {words or 'nothing'}"
+                    f"Macaulay2 did not come up within {seconds:.2g} s; its process was ended. It"
+                    f" had said: {words or 'nothing'}"
                 ) from None
             except BaseException:
                 talk.end()
@@ -218,14 +219,16 @@ class Session:
             if folder is None:
                 return self.call("scripttext", [data], timeout=timeout, code=script)
             self._script += 1
-            name = f"job{self._script}.m2"
-            file = Path(folder) / name
+            # whole, because code may have changed M2's folder or path
+            file = Path(folder, f"job{self._script}.m2")
             try:
+                if not file.parent.exists():  # the machine cleans its temporary folders
+                    file.parent.mkdir(mode=0o700)
                 file.write_bytes(data)
             except OSError as error:
                 raise EngineError(f"the script cannot be written to {folder}: {error}") from error
             try:
-                return self.call("script", [name.encode()], timeout=timeout, code=script)
+                return self.call("script", [os.fsencode(file)], timeout=timeout, code=script)
             finally:
                 file.unlink(missing_ok=True)
 
@@ -261,7 +264,21 @@ class Session:
     ) -> None:
         self.close()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "a session holds a running Macaulay2 and cannot be pickled; open another one in the"
+            " other process"
+        )
+
     # ------------------------------------------------------------- time limits
+
+    def _start_seconds(self) -> float:
+        """How long M2 may take to come up."""
+        seconds = self._limits.start_seconds
+        if self.timeout is not None:
+            seconds = min(seconds, max(self.timeout, _LEAST_START_SECONDS))
+        left = self._budget()
+        return seconds if left is None else min(seconds, left)
 
     def _budget(self) -> float | None:
         """What is left of the time for the whole session; the last moment is never reached."""
@@ -347,18 +364,6 @@ def _after_fork_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
-
-
-def _check_hello(hello: Frame) -> None:
-    if hello.letter != "H" or hello.segments[0].decode("ascii", "replace") != PROTOCOL_VERSION:
-        raise EngineError(
-            "this Macaulay2 serves another protocol: its M2Bridge package and this m2bridge are"
-            " of different versions; remove any other M2Bridge.m2 from M2's path"
-        )
-    version = hello.segments[1].decode("ascii", "replace")
-    if is_old(version):
-        wanted = ".".join(map(str, MINIMUM_VERSION))
-        raise M2NotFoundError(f"this is Macaulay2 {version}; m2bridge needs {wanted} or newer")
 
 
 def _opened(frame: Frame, code: str, interrupted: bool) -> Answer:

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import logging
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -101,6 +102,24 @@ def test_an_m2_that_never_says_hello(begin: Open, monkeypatch: pytest.MonkeyPatc
     session = Session(engine, limits=Limits(start_seconds=0.6))
     with pytest.raises(M2TimeoutError, match="thinking about itself"):
         session.start()
+
+
+def test_the_start_has_the_time_of_a_call_but_not_too_little(
+    begin: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_M2_MUTE", "1")
+    monkeypatch.setattr("m2bridge.engine.session._LEAST_START_SECONDS", 0.8)
+    for options, seconds in [
+        ({"timeout": 0.1}, 0.8),
+        ({"timeout": 1.2}, 1.2),
+        ({"session_timeout": 0.5}, 0.5),
+    ]:
+        begun = time.monotonic()
+        with pytest.raises(M2TimeoutError, match=f"did not come up within {seconds:g} s"):
+            ask(begin(**options), "sum 1 1")
+        assert seconds <= time.monotonic() - begun < seconds + 3
+    monkeypatch.delenv("FAKE_M2_MUTE")
+    assert ask(begin(timeout=5), "sum 1 1") == "2"
 
 
 def test_an_executable_that_ends_at_once(tmp_path: Path, temporary: Path) -> None:
@@ -495,6 +514,11 @@ def test_a_fork_has_an_m2_of_its_own(begin: Open) -> None:
     assert theirs != mine
     assert lost == "True"
     assert ask(session, "pid") == mine
+
+
+def test_a_session_cannot_be_pickled(begin: Open) -> None:
+    with pytest.raises(TypeError, match="cannot be pickled; open another one"):
+        pickle.dumps(begin())
 
 
 def test_asyncio(begin: Open) -> None:

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from m2bridge.engine.messages import error_from_text, printed_text
+from m2bridge.engine.messages import error_from_output, error_from_text, printed_text
 from m2bridge.errors import M2Error, M2InterruptedError, SourceLocation
 
 ECHO = "\ni1 : bridgeStep()\n"
@@ -51,6 +51,16 @@ def test_the_line_of_our_own_call_is_never_the_user_s() -> None:
     )
     error = error_from_text(text, "")
     assert error.location == SourceLocation("M2Bridge.m2", 190, 5)
+
+
+def test_marks_in_an_error_s_own_words_end_nothing() -> None:
+    text = (
+        f"{ECHO}\x02\x03said\x02\ncurrentString:1:5:(3):[9]: error: a \x02 b \x03 c\n"
+        "currentString:1:10:(3):[5]: --back trace--\n"
+    )
+    error = error_from_text(text, "")
+    assert (error.message, error.output) == ("a \x02 b \x03 c", "\x03said\x02")
+    assert error_from_output("x.m2:1:5:(3): error: a \x02 b\n", "").message == "a \x02 b"
 
 
 def test_an_error_without_words() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import random
 import signal
 import threading
@@ -159,6 +160,33 @@ def test_an_exception_in_the_block_stops_the_jobs(fake: Path, temporary: Path) -
     assert waiting.cancelled()
 
 
+def test_a_fork_has_no_part_in_a_pool(pool: Pool) -> None:
+    """Its threads did not come along, so a job would wait for ever."""
+    pool.submit(total, 1, 1).result()
+    child = os.fork()
+    if child == 0:
+        try:
+            with pool:
+                pool.submit(total, 1, 1)
+        except RuntimeError as error:
+            os._exit(7 if "belongs to the process" in str(error) else 1)
+        finally:
+            os._exit(2)
+    deadline = time.monotonic() + 20
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if ended[0] == 0:
+        os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(ended[1]) == 7
+    assert ended[0] == child
+    assert pool.submit(total, 1, 1).result() == 2
+
+
+def test_a_pool_cannot_be_pickled(pool: Pool) -> None:
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(pool)
+
+
 def test_after_shutdown(fake: Path, temporary: Path) -> None:
     pool = Pool(1, path=fake, timeout=30)
     future = pool.submit(total, 1, 1)
@@ -233,8 +261,8 @@ def soak(executable: Path, jobs: int, pause: float, job: Callable[[Session, int]
         stop.set()
         killer.join()
     assert sum(outcomes.values()) == jobs
-    assert outcomes["answered"] > 0
     assert killed > 0
+    assert outcomes["failed"] <= 2 * killed  # a kill may spoil a job and the next one's start
     deadline = time.monotonic() + 10
     while descendants() - children and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from pathlib import Path
 
@@ -20,6 +21,16 @@ def test_no_such_script(tmp_path: Path) -> None:
         run_file(tmp_path / "none.m2", timeout=-1)
     with pytest.raises(ValueError, match="memory limit"):
         run_file(tmp_path / "none.m2", memory="much")
+
+
+@pytest.mark.timeout(20)
+def test_what_could_be_read_only_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.m2")
+    for path in (tmp_path / "pipe.m2", Path("/dev/zero")):
+        with pytest.raises(ValueError, match="a pipe or a device"):
+            run_file(path)
+    with pytest.raises(ValueError, match="cannot be read: Is a directory"):
+        run_file(tmp_path)
 
 
 def write(folder: Path, text: str, name: str = "script.m2") -> Path:
@@ -53,6 +64,23 @@ def test_an_error_has_its_place(tmp_path: Path) -> None:
     assert caught.value.location.file.endswith("script.m2")
     assert caught.value.location.line == 3
     assert caught.value.output == "first\n"
+
+
+@needs_m2
+def test_a_status_of_the_script_s_own_is_no_error_of_m2_s(tmp_path: Path) -> None:
+    ran = run_file(write(tmp_path, 'stderr << "a.m2:1:2:(3): error: said" << endl; exit 7'))
+    assert ran.status == 7
+    assert "error: said" in ran.messages
+
+
+@needs_m2
+def test_a_reader_that_left(tmp_path: Path, temporary: Path) -> None:
+    def gone(piece: bytes) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        run_file(write(tmp_path, "while true do print 1"), on_output=gone, timeout=30)
+    assert list(temporary.iterdir()) == []
 
 
 @needs_m2
