@@ -89,6 +89,7 @@ class LocalChannel:
             self._process = KeptProcess(command, [_M2_PACKAGE], memory, ends)
             self._descriptors = ours.pop_all()
         self._finalizer = weakref.finalize(self, self._descriptors.close)
+        self._finalizer.atexit = False  # a thread may still read; it sees M2's end
         self._readable = select.poll()
         self._readable.register(self._answers, select.POLLIN)
         self._readable.register(self._process, select.POLLIN)
@@ -168,6 +169,8 @@ class LocalChannel:
         return b""
 
     def _has_ended(self) -> bool:
+        if self._process.fileno() < 0:  # Python is at its end, and has ended M2
+            return True
         poll = select.poll()
         poll.register(self._process, select.POLLIN)
         return bool(poll.poll(0))

@@ -35,12 +35,17 @@ def printed_text(text: str) -> str:
 
 def error_from_text(text: str, code: str) -> M2Error:
     """The exception for what ``capture`` returned on failure."""
-    # no end was marked: the code did not come to its end
-    return error_from_output(text[text.find(_BEGIN) + 1 :], code)
+    # No end was marked: the code did not come to its end. The last line of the trace is our own
+    # call of bridgeStep, never the user's code.
+    return _error(text[text.find(_BEGIN) + 1 :], code, _USER_FILE, last=-1)
 
 
-def error_from_output(body: str, code: str) -> M2Error:
-    """The exception for what code printed until it failed, M2's words at the end."""
+def error_from_output(output: str, code: str, file: str) -> M2Error:
+    """The exception for what a file's code printed until it failed, M2's words at the end."""
+    return _error(output, code, re.compile(rf"(^|/){re.escape(file)}$"), last=None)
+
+
+def _error(body: str, code: str, users: re.Pattern[str], last: int | None) -> M2Error:
     lines = list(_LINE.finditer(body))
     first = next((line for line in lines if line["rest"].startswith(_ERROR)), None)
     if first is None:
@@ -48,9 +53,8 @@ def error_from_output(body: str, code: str) -> M2Error:
     trace = [line for line in lines if line.start() > first.start()]
     end = trace[0].start() if trace else len(body)
     message = first["rest"][len(_ERROR) :] + body[first.end() : end].rstrip()
-    # The last line of the trace is our own call of bridgeStep, never the user's code.
-    places = [first, *trace[:-1]]
-    place = next((p for p in places if _USER_FILE.search(p["file"])), first)
+    places = [first, *trace[:last]]
+    place = next((p for p in places if users.search(p["file"])), first)
     return M2Error(
         message.strip(),
         location=SourceLocation(

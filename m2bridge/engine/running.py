@@ -141,7 +141,9 @@ class _Job:
             raise M2CrashedError(f"while it ran {self.path}: {how.describe()}")
         # M2's own end at an error; a script that calls exit may have printed such a line, too
         if how.status == _ERROR_STATUS and ": error: " in how.transcript:
-            error = error_from_output(how.transcript, self.text.decode("utf-8", "replace"))
+            error = error_from_output(
+                how.transcript, self.text.decode("utf-8", "replace"), self.path.name
+            )
             error.output = output.decode("utf-8", "replace")
             raise error
         return self._done(

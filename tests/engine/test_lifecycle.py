@@ -279,6 +279,27 @@ def test_the_end_of_python(fake: Path, temporary: Path, ending: str) -> None:
     assert list(temporary.iterdir()) == []
 
 
+def test_the_end_of_python_while_a_daemon_thread_waits(fake: Path, temporary: Path) -> None:
+    code = f"""
+import threading, time, m2bridge.engine as e
+from m2bridge.errors import M2CrashedError
+s = e.open_session(path={str(fake)!r}, timeout=20)
+s.start()
+def wait():
+    try:
+        s.eval("hang")
+    except M2CrashedError:
+        pass
+threading.Thread(target=wait, daemon=True).start()
+time.sleep(0.3)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60, check=True
+    )
+    assert done.stderr == b""
+    assert left_in(temporary) == []
+
+
 def left_in(folder: Path, seconds: float = 10.0) -> list[Path]:
     deadline = time.monotonic() + seconds
     while list(folder.iterdir()) and time.monotonic() < deadline:

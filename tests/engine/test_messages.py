@@ -60,7 +60,7 @@ def test_marks_in_an_error_s_own_words_end_nothing() -> None:
     )
     error = error_from_text(text, "")
     assert (error.message, error.output) == ("a \x02 b \x03 c", "\x03said\x02")
-    assert error_from_output("x.m2:1:5:(3): error: a \x02 b\n", "").message == "a \x02 b"
+    assert error_from_output("x.m2:1:5:(3): error: a \x02 b\n", "", "x.m2").message == "a \x02 b"
 
 
 def test_an_error_without_words() -> None:

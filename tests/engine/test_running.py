@@ -64,6 +64,11 @@ def test_an_error_has_its_place(tmp_path: Path) -> None:
     assert caught.value.location.file.endswith("script.m2")
     assert caught.value.location.line == 3
     assert caught.value.output == "first\n"
+    with pytest.raises(M2Error, match="no method") as caught:  # M2 sees it in a file of its own
+        run_file(write(tmp_path, '\n1 + "a"\n'))
+    assert caught.value.location is not None
+    assert caught.value.location.file.endswith("script.m2")
+    assert caught.value.location.line == 2
 
 
 @needs_m2
