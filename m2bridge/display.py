@@ -1,4 +1,4 @@
-"""Results in notebooks: small tables of escaped HTML, without scripts or outside resources.
+"""Results at the prompt, in brief, and in notebooks: small tables of escaped HTML, without scripts.
 
 Classes give rows of plain values; what a value looks like is decided here. Nothing of m2bridge is
 imported, so that every layer may use this, the engine included.
@@ -7,11 +7,15 @@ imported, so that every layer may use this, the engine included.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from html import escape
+from math import prod
 from typing import Any
 
 __all__ = [
     "Html",
+    "brief",
     "counts",
     "facts_html",
     "latex_lines",
@@ -28,6 +32,64 @@ _MOST_TERMS = 30
 # Notebooks set everything to the right, sentences too.
 _CELL = 'style="text-align: left; vertical-align: top"'
 _NAME = 'style="text-align: left; vertical-align: top; white-space: nowrap"'
+
+
+_LONGEST = 120
+_MOST_ENTRIES = 16
+
+
+def brief(result: Any) -> str:
+    """The ``repr`` of a result that fits on a screen: what is long is named by its type and size.
+
+    For the body of a dataclass: ``__repr__ = brief``.
+    """
+    shown = (f"{f.name}={_brief(getattr(result, f.name))}" for f in fields(result) if f.repr)
+    return f"{type(result).__name__}({', '.join(shown)})"
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST else value[: _LONGEST - 3] + "...")
+    if isinstance(value, type) or not _small(value):
+        return _by_size(value)
+    text = repr(value.tolist() if hasattr(value, "tolist") else value)
+    return text if len(text) <= _LONGEST else _by_size(value)
+
+
+def _small(value: object) -> bool:
+    """Is this quick to write, and likely to be short?"""
+    if value is None or isinstance(value, bool | float | complex):
+        return True
+    if isinstance(value, int | Fraction) or getattr(value, "is_Rational", False) is True:
+        return _few_digits(value)
+    if isinstance(value, str):
+        return len(value) <= _LONGEST
+    if isinstance(value, Mapping):
+        return len(value) <= _MOST_ENTRIES and all(map(_small, (*value, *value.values())))
+    if isinstance(value, tuple | list | set | frozenset):
+        return len(value) <= _MOST_ENTRIES and all(map(_small, value))
+    if hasattr(value, "tolist") and hasattr(value, "shape"):
+        return bool(prod(value.shape) <= _MOST_ENTRIES)
+    if is_dataclass(value):
+        return all(_small(getattr(value, f.name)) for f in fields(value) if f.repr)
+    return type(value).__module__.startswith("m2bridge.")
+
+
+def _few_digits(value: Any) -> bool:
+    """For a rational number, sympy's too: of very many digits Python refuses to make a text."""
+    return all(int(n).bit_length() <= 3 * _LONGEST for n in (value.numerator, value.denominator))
+
+
+def _by_size(value: object) -> str:
+    kind = type(value).__name__
+    if isinstance(value, Mapping):
+        return f"<{kind} of {len(value)}>"
+    if isinstance(value, tuple | list) and value:
+        kinds = {type(item).__name__ for item in value}
+        return f"<{len(value)} {kinds.pop() if len(kinds) == 1 else 'objects'}>"
+    if hasattr(value, "shape") and not isinstance(value, type):
+        return f"<{kind} {' x '.join(str(n) for n in value.shape)}>"
+    return f"<{kind}>"
 
 
 class Html(str):

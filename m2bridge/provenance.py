@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from m2bridge.display import facts_html, sections_html, table_html
+from m2bridge.display import brief, facts_html, sections_html, table_html
 from m2bridge.engine import Session
 from m2bridge.scripts import Journal, RanScript, recording, save_scripts
 from m2bridge.version import m2bridge_version
@@ -34,6 +34,8 @@ class Provenance:
     scripts: tuple[RanScript, ...]
     seconds: float
     seed: int | None = None
+
+    __repr__ = brief
 
     def save(self, folder: str | Path) -> list[Path]:
         """Writes the programs so that plain ``M2 --script`` runs them; the files written.

@@ -23,6 +23,7 @@ from typing import Any
 import jinja2
 import sympy
 
+from m2bridge.display import brief
 from m2bridge.engine import Session
 from m2bridge.engine.cache import AnswerCache, default_cache, script_inputs
 from m2bridge.errors import EngineError, WireError
@@ -55,6 +56,8 @@ class RanScript:
     answer: str
     seconds: float
     cached: bool = False
+
+    __repr__ = brief
 
     @property
     def digest(self) -> str:

@@ -12,7 +12,7 @@ import sympy
 from sympy.polys.rings import PolyElement, ring
 
 from m2bridge.attention.coordinates import FullCoordinate, Monomial, monomial_name
-from m2bridge.display import latex_lines, polynomials_html, table_html
+from m2bridge.display import brief, latex_lines, polynomials_html, table_html
 from m2bridge.errors import SizeLimitError
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Parametrization:
     parameters: tuple[sympy.Symbol, ...]
     names: tuple[str, ...]
     polynomials: tuple[sympy.Poly, ...]
+
+    __repr__ = brief
 
     @property
     def symbols(self) -> tuple[sympy.Symbol, ...]:

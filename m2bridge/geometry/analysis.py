@@ -10,7 +10,7 @@ from typing import Any
 import sympy
 
 from m2bridge.attention.layer import Layer
-from m2bridge.display import facts_html, sections_html, settled, size, table_html
+from m2bridge.display import brief, facts_html, sections_html, settled, size, table_html
 from m2bridge.engine import Session
 from m2bridge.errors import SizeLimitError, VerificationError
 from m2bridge.geometry.boundary import Boundary, boundary
@@ -81,6 +81,8 @@ class Analysis:
     cross_checks: tuple[CrossCheck, ...]
     notes: tuple[str, ...]
     provenance: Provenance
+
+    __repr__ = brief
 
     @property
     def codimension(self) -> int:

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m2bridge.attention import Layer
-from m2bridge.display import facts_html, polynomials_html, sections_html, settled, size, table_html
+from m2bridge.display import (
+    brief,
+    facts_html,
+    polynomials_html,
+    sections_html,
+    settled,
+    size,
+    table_html,
+)
 from m2bridge.geometry.semialgebraic import (
     Inequality,
     SidePoint,
@@ -69,6 +77,8 @@ class Boundary:
     points: tuple[SidePoint, ...]
     certainty: str = "proved"
     provenance: Any = field(default=None, compare=False)
+
+    __repr__ = brief
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [

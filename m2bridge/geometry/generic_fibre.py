@@ -14,7 +14,7 @@ from math import comb
 from typing import Any
 
 from m2bridge.attention import Network
-from m2bridge.display import facts_html, sections_html, settled, table_html
+from m2bridge.display import brief, facts_html, sections_html, settled, table_html
 from m2bridge.engine import Session
 from m2bridge.geometry.depth.confirm import check_confirmable, confirmed_points
 from m2bridge.geometry.depth.points import finite_part, symmetric_layers
@@ -74,6 +74,8 @@ class GenericFibre:
     reason: str
     functions: DimensionResult
     m2: dict[str, Any] | None = None
+
+    __repr__ = brief
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from m2bridge.display import counts, facts_html, latex_lines, polynomials_html, settled
+from m2bridge.display import brief, counts, facts_html, latex_lines, polynomials_html, settled
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.certificates import betti_numbers, hilbert_series_of
 from m2bridge.geometry.completeness import Verdict, check_hilbert_function
@@ -98,6 +98,8 @@ class ImplicitIdeal:
     certificate: str
     weights: WeightIdeal | None = None
     provenance: Any = field(default=None, compare=False)
+
+    __repr__ = brief
 
     @property
     def dimension(self) -> int:

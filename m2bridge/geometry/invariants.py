@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from flint import fmpz_mat
 
-from m2bridge.display import counts, facts_html, sections_html, settled, table_html
+from m2bridge.display import brief, counts, facts_html, sections_html, settled, table_html
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.families import FAMILIES, Family, Sizes
 from m2bridge.geometry.generators import Generators, ModuleSource
@@ -56,6 +56,8 @@ class InvariantFamily:
     polynomials: Sequence[sympy.Poly]
     skipped: str = ""
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class InvariantReport:
@@ -84,6 +86,8 @@ class InvariantReport:
     ideal: ImplicitIdeal
     certainty: str = "proved"
     provenance: Any = field(default=None)
+
+    __repr__ = brief
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [

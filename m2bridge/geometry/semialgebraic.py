@@ -11,6 +11,7 @@ import sympy
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.attention import Layer
+from m2bridge.display import brief
 from m2bridge.errors import VerificationError
 
 __all__ = ["Inequality", "SidePoint", "inequalities", "points_on_both_sides"]
@@ -30,6 +31,8 @@ class Inequality:
 
     polynomial: sympy.Poly
     text: str
+
+    __repr__ = brief
 
     def holds(self, point: list[sympy.Rational]) -> bool:
         """Does it hold at an exact point?"""
@@ -57,6 +60,8 @@ class SidePoint:
     V: sympy.ImmutableMatrix
     A: sympy.ImmutableMatrix
     text: str
+
+    __repr__ = brief
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; entries of V and A are text, since they may be complex."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m2bridge.attention import Layer
-from m2bridge.display import facts_html, sections_html, size
+from m2bridge.display import brief, facts_html, sections_html, size
 from m2bridge.geometry.strata.claims import model_dimension
 from m2bridge.geometry.strata.closures import (
     Component,
@@ -47,6 +47,8 @@ class SingularLocus:
     certainty: str = "proved"
     method: str = "strata"
     provenance: Any = field(default=None, compare=False)
+
+    __repr__ = brief
 
     @property
     def types(self) -> tuple[tuple[int, ...], ...]:

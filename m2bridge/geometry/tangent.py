@@ -10,7 +10,7 @@ import flint
 import sympy
 
 from m2bridge.attention import Layer
-from m2bridge.display import facts_html, polynomials_html, settled
+from m2bridge.display import brief, facts_html, polynomials_html, settled
 from m2bridge.engine import Session
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.generators import Generators, script_lists
@@ -57,6 +57,8 @@ class TangentSpace:
     tangent_cone: tuple[sympy.Poly, ...] | None
     certainty: str
     certificate: str
+
+    __repr__ = brief
 
     def _repr_html_(self) -> str:
         unasked = "needs Macaulay2 and all equations"

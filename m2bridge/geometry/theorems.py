@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.attention import Layer
-from m2bridge.display import facts_html, sections_html, table_html
+from m2bridge.display import brief, facts_html, sections_html, table_html
 from m2bridge.errors import VerificationError
 from m2bridge.geometry.strata.certify import tangent_vectors
 from m2bridge.geometry.strata.claims import model_dimension
@@ -77,6 +77,8 @@ class TheoremTable:
     """All rows, and how often the statements hold."""
 
     rows: tuple[TheoremRow, ...]
+
+    __repr__ = brief
 
     @property
     def exceptions(self) -> tuple[TheoremRow, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from m2bridge.attention import Network, NetworkWeights
 from m2bridge.attention.scalars import Matrix, as_matrix, is_exact
-from m2bridge.display import facts_html, sections_html, table_html
+from m2bridge.display import brief, facts_html, sections_html, table_html
 
 __all__ = [
     "Edge",
@@ -86,6 +86,8 @@ class Unrolled:
     formulas: tuple[Formula, ...]
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
+
+    __repr__ = brief
 
     @property
     def latex(self) -> str:

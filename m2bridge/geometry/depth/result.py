@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from m2bridge.attention import Network
-from m2bridge.display import facts_html, settled
+from m2bridge.display import brief, facts_html, settled
 from m2bridge.geometry.depth.symmetries import SymmetryCount
 
 __all__ = ["DimensionResult"]
@@ -59,6 +59,8 @@ class DimensionResult:
     gap: float | None = None
     tolerance: float | None = None
     notes: tuple[str, ...] = ()
+
+    __repr__ = brief
 
     @property
     def excess(self) -> int | None:

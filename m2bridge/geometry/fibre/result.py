@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 
 from m2bridge.attention.layer import Layer
-from m2bridge.display import facts_html, sections_html, table_html
+from m2bridge.display import brief, facts_html, sections_html, table_html
 from m2bridge.geometry.fibre.symmetry import Symmetry
 from m2bridge.geometry.recognize.result import Preimage
 
@@ -45,6 +45,8 @@ class FibreComponent:
     homogeneous: bool
     differential_kernel: int | None = None
 
+    __repr__ = brief
+
     @property
     def dimension(self) -> int:
         """The largest dimension in (Q, K, V)."""
@@ -76,6 +78,8 @@ class Fibre:
     given: int | None = None
     certainty: str = "proved"
     m2: dict[str, Any] | None = None
+
+    __repr__ = brief
 
     @property
     def is_zero(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from m2bridge.attention.layer import Layer
 from m2bridge.attention.weights import Weights
-from m2bridge.display import facts_html, sections_html, settled, table_html
+from m2bridge.display import brief, facts_html, sections_html, settled, table_html
 from m2bridge.geometry.strata import Stratum
 
 __all__ = ["BatchIdentification", "Distance", "Identification", "Spectrum"]
@@ -103,6 +103,8 @@ class Identification:
     tolerance: float | None = None
     spectra: tuple[Spectrum, ...] = ()
     distances: tuple[Distance, ...] = ()
+
+    __repr__ = brief
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [
@@ -209,6 +211,8 @@ class BatchIdentification:
     singular_values: dict[str, Any] = field(default_factory=dict)
     singular_distance: Any = None
     boundary_distance: Any = None
+
+    __repr__ = brief
 
     def __len__(self) -> int:
         return len(self.rank_v)

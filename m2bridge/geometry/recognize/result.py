@@ -9,7 +9,7 @@ import sympy
 
 from m2bridge.attention.layer import Layer
 from m2bridge.attention.weights import Weights
-from m2bridge.display import facts_html, latex_lines, sections_html, settled, table_html
+from m2bridge.display import brief, facts_html, latex_lines, sections_html, settled, table_html
 
 __all__ = ["Failure", "Preimage", "Recognition", "field_name"]
 
@@ -38,6 +38,8 @@ class Failure:
     relation: sympy.Expr | None = None
     value: sympy.Expr | None = None
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True)
 class Preimage:
@@ -64,6 +66,8 @@ class Preimage:
     rank: int
     signature: tuple[int, int] | None = None
     smallest_field: bool | None = True
+
+    __repr__ = brief
 
     @property
     def A(self) -> sympy.ImmutableMatrix:
@@ -110,6 +114,8 @@ class Recognition:
     rank_v: int | None = None
     rank_a: int | None = None
     certainty: str = "proved"
+
+    __repr__ = brief
 
     @property
     def is_zero(self) -> bool:

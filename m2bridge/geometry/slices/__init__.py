@@ -21,6 +21,7 @@ import numpy as np
 import sympy
 
 from m2bridge.attention.layer import Layer
+from m2bridge.display import brief
 from m2bridge.geometry.slices.curve import SingularCurve
 from m2bridge.geometry.slices.ruled import Array, Lines, Vector, form_of
 
@@ -55,6 +56,8 @@ class Slice:
     unreached: tuple[Array, ...]
     pinch_points: Array
     marked: Array
+
+    __repr__ = brief
 
     @property
     def dimension(self) -> int:

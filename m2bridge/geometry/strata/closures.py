@@ -11,7 +11,7 @@ from typing import Any
 import sympy
 
 from m2bridge.attention import Layer
-from m2bridge.display import counts, facts_html, latex_lines, polynomials_html, settled
+from m2bridge.display import brief, counts, facts_html, latex_lines, polynomials_html, settled
 from m2bridge.errors import SizeLimitError
 from m2bridge.geometry.generators import Generators, module_sources, texts
 from m2bridge.geometry.hilbert import generator_degree_bound
@@ -81,6 +81,8 @@ class Component:
     completeness: str = ""
     confirmed: dict[str, Any] = field(default_factory=dict)
     searched_degree: int | None = None
+
+    __repr__ = brief
 
     @property
     def certificate(self) -> str:

@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any
 
 from m2bridge.attention import Layer
+from m2bridge.display import brief
 from m2bridge.geometry.strata.claims import claims
 from m2bridge.geometry.strata.degree import closure_degree
 from m2bridge.geometry.strata.stratum import Claim, Matrix, Representative, Stratum
@@ -93,6 +94,8 @@ class RankStratum(Stratum):
     rank_v: int
     rank_a: int
     rank_va: int
+
+    __repr__ = brief
 
     @property
     def type(self) -> Type:

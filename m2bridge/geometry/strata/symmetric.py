@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.attention import Layer
+from m2bridge.display import brief
 from m2bridge.geometry.strata.claims import claims
 from m2bridge.geometry.strata.degree import symmetric_closure_degree
 from m2bridge.geometry.strata.forms import (
@@ -44,6 +45,8 @@ class SymmetricStratum(Stratum):
     rank_s: int
     kernel_radical: int
     rank_restricted: int
+
+    __repr__ = brief
 
     @property
     def type(self) -> FormType:

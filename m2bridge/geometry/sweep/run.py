@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from m2bridge.display import facts_html, sections_html, table_html
+from m2bridge.display import brief, facts_html, sections_html, table_html
 from m2bridge.geometry.depth.rank import Progress
 from m2bridge.geometry.sweep.cases import Case
 from m2bridge.geometry.sweep.journal import Journal
@@ -41,6 +41,8 @@ class SweepResult:
     resumed: int
     failed: int
     path: Path | None
+
+    __repr__ = brief
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [
