@@ -81,7 +81,7 @@ def test_make_docs_checks_the_links() -> None:
 def test_links_into_the_repository(name: str) -> None:
     """Pages outside docs/ are not in the site; what they link to must be here all the same."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
     assert links or name == "CONTRIBUTING.md"
     for link in links:
         if not link.startswith("https://"):
