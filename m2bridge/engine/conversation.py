@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from m2bridge.engine.channel import Channel, Exit
 from m2bridge.engine.discovery import MINIMUM_VERSION, is_old
@@ -26,6 +26,7 @@ INTERRUPT_SECONDS = 5.0
 _NEARLY_DONE_SECONDS = 0.1
 # Waiting is cut into slices, so that an interrupt from another thread can end it.
 _SLICE_SECONDS = 0.5
+_START_SLICE_SECONDS = 0.1
 
 
 class NoReactionError(Exception):
@@ -49,16 +50,25 @@ class Conversation:
         self._sending = False  # ... or on its way
         self._react_until: float | None = None
 
-    def hello(self, deadline: float) -> Frame:
-        """The first frame.
+    def hello(self, deadline: float, unwanted: Callable[[], bool]) -> Frame:
+        """The first frame. ``unwanted`` is asked now and then whether to give up.
 
         Raises:
             EngineError, M2NotFoundError: it speaks another protocol, or is too old.
             EOFError, TimeoutError, WireError: as ``ask`` does.
+            NoReactionError: it was given up.
         """
-        hello = self._reader.next(deadline)
-        _check_hello(hello)
-        return hello
+        while True:
+            try:
+                hello = self._reader.next(min(deadline, time.monotonic() + _START_SLICE_SECONDS))
+            except TimeoutError:
+                if unwanted():
+                    raise NoReactionError from None
+                if time.monotonic() >= deadline:
+                    raise
+                continue
+            _check_hello(hello)
+            return hello
 
     def ask(self, operation: bytes, segments: Sequence[bytes], deadline: float | None) -> Frame:
         """Sends a job and waits for its answer.

@@ -11,6 +11,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, TypeVar
 
+from m2bridge.engine.answers import interrupted_error
 from m2bridge.engine.channel import Engine
 from m2bridge.engine.opening import open_session
 from m2bridge.engine.session import Answer, Session
@@ -63,7 +64,7 @@ class Pool(Executor):
         self._isolate = isolate
         self._owner = os.getpid()
         self._lock = threading.Lock()
-        self._running: set[Session] = set()
+        self._running: set[_Running] = set()
         self._threads = ThreadPoolExecutor(count, "m2bridge-pool")
         self._supply = _Supply(count, lambda: open_session(chosen, memory=memory, timeout=timeout))
 
@@ -88,8 +89,11 @@ class Pool(Executor):
     def interrupt(self) -> None:
         """Stops the jobs that are running now: they raise M2InterruptedError."""
         with self._lock:
-            for session in self._running:
-                session.interrupt()
+            for job in self._running:
+                if job.session is None:  # its M2 is still coming up
+                    job.unwanted = True
+                else:
+                    job.session.interrupt()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """As in ``concurrent.futures``; the sessions end when the jobs have."""
@@ -131,15 +135,30 @@ class Pool(Executor):
     def _run(
         self, fn: Callable[..., _Result], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> _Result:
-        session = self._supply.take()
+        job = _Running()
         with self._lock:
-            self._running.add(session)
+            self._running.add(job)
         try:
-            return fn(session, *args, **kwargs)
+            session = self._supply.take()
+            with self._lock:
+                job.session = session
+            if job.unwanted:
+                self._supply.give_back(session, fresh=False)
+                raise interrupted_error("", state_kept=True)
+            try:
+                return fn(session, *args, **kwargs)
+            finally:
+                self._supply.give_back(session, fresh=self._isolate)
         finally:
             with self._lock:
-                self._running.discard(session)
-            self._supply.give_back(session, fresh=self._isolate)
+                self._running.discard(job)
+
+
+class _Running:
+    """A job that has begun, and its session once it has one."""
+
+    session: Session | None = None
+    unwanted = False
 
 
 class _Supply:

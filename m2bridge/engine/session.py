@@ -8,14 +8,13 @@ import threading
 import time
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from m2bridge.engine.answers import Answer, encoded, interrupted_error, opened
 from m2bridge.engine.channel import Engine, Exit, Limits, checked_timeout
 from m2bridge.engine.conversation import Conversation, NoReactionError
 from m2bridge.engine.frames import Frame
-from m2bridge.engine.messages import error_from_text, printed_text
 from m2bridge.errors import (
     EngineError,
     M2CrashedError,
@@ -31,14 +30,6 @@ _log = logging.getLogger("m2bridge.engine")
 _SHORT_SECONDS = 0.1
 _LEAST_START_SECONDS = 10.0  # a busy machine may need some seconds for what takes one
 _DYING_SECONDS = 2.0  # a process that closed its channel has this long to end by itself
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What M2 gave back: data segments, and what the code printed beside them."""
-
-    segments: tuple[bytes, ...]
-    output: str
 
 
 class Session:
@@ -83,6 +74,8 @@ class Session:
         self._closed = False
         self._generation = 0
         self._state_lost = False
+        self._starting = False
+        self._unwanted = False  # whether the start is to be given up
         _sessions.add(self)
 
     @property
@@ -119,6 +112,7 @@ class Session:
         Raises:
             EngineError, M2CrashedError, M2TimeoutError, M2MemoryError: it does not come up.
             M2NotFoundError: it is too old.
+            M2InterruptedError: ``interrupt`` or ``close`` was called.
         """
         with self._lock:
             if self._closed:
@@ -127,25 +121,40 @@ class Session:
                 return
             begun = time.monotonic()
             seconds = self._start_seconds()
-            talk = Conversation(self._engine.start(self._limits))
+            self._starting, self._unwanted = True, False
             try:
-                hello = talk.hello(begun + seconds)
-            except EOFError:
-                raise self._explained(talk.end(_DYING_SECONDS), "starting") from None
-            except TimeoutError:
-                words = talk.end().transcript.strip()[-500:]
-                raise M2TimeoutError(
-                    f"Macaulay2 did not come up within {seconds:.2g} s; its process was ended. It"
-                    f" had said: {words or 'nothing'}"
-                ) from None
-            except BaseException:
-                talk.end()
-                raise
+                self._come_up(begun, seconds)
             finally:
+                self._starting = False
                 self._spent += time.monotonic() - begun
-            self._talk, self._hello = talk, hello
-            self._generation += 1
+            if self._unwanted:  # said in its last moment
+                raise interrupted_error("", state_kept=True)
             _log.debug("%s started in %.2f s", self._engine.description, time.monotonic() - begun)
+
+    def _come_up(self, begun: float, seconds: float) -> None:
+        """Starts M2 and waits for its hello."""
+        talk = Conversation(self._engine.start(self._limits))
+        try:
+            hello = talk.hello(begun + seconds, lambda: self._unwanted)
+        except EOFError:
+            raise self._explained(talk.end(_DYING_SECONDS), "starting") from None
+        except TimeoutError:
+            words = talk.end().transcript.strip()[-500:]
+            raise M2TimeoutError(
+                f"Macaulay2 did not come up within {seconds:.2g} s; its process was ended. It"
+                f" had said: {words or 'nothing'}"
+            ) from None
+        except NoReactionError:
+            talk.end()
+            raise M2InterruptedError(
+                "Macaulay2 was interrupted while it came up; its process was ended",
+                state_kept=False,
+            ) from None
+        except BaseException:
+            talk.end()
+            raise
+        self._talk, self._hello = talk, hello
+        self._generation += 1
 
     def call(
         self,
@@ -192,7 +201,7 @@ class Session:
                 ) from error
             except NoReactionError:
                 self._lose("it did not react to an interrupt")
-                raise _interrupted(code, state_kept=False) from None
+                raise interrupted_error(code, state_kept=False) from None
             except EngineError:
                 raise
             except BaseException:
@@ -200,18 +209,18 @@ class Session:
                 raise
             finally:
                 self._spent += time.monotonic() - begun
-            return _opened(frame, code, talk.interrupted)
+            return opened(frame, code, talk.interrupted)
 
     def eval(self, code: str, *, timeout: float | None = None) -> Answer:
         """Evaluates raw M2 code: the one place where a user's text becomes M2 code.
 
         The answer's first segment is the value's text (``toString``).
         """
-        return self.call("eval", [_encoded(code)], timeout=timeout, code=code)
+        return self.call("eval", [encoded(code)], timeout=timeout, code=code)
 
     def run_script(self, script: str, *, timeout: float | None = None) -> Answer:
         """Runs a whole script that ends with ``bridgeAnswer``; the answer is its JSON text."""
-        data = _encoded(script)
+        data = encoded(script)
         with self._lock:
             self.start()
             assert self._talk is not None
@@ -238,6 +247,9 @@ class Session:
         Safe to call from any thread and from a signal handler. Nothing happens, and False comes
         back, when no call is under way.
         """
+        if self._starting:
+            self._unwanted = True
+            return True
         talk = self._talk
         return talk is not None and talk.interrupt()
 
@@ -347,6 +359,7 @@ class Session:
 
     def _after_fork(self) -> None:
         """In the child of a fork: the M2 is the parent's."""
+        self._starting = False
         self._lock = threading.RLock()  # another thread of the parent may have held it
         talk, self._talk = self._talk, None
         if talk is not None:
@@ -364,31 +377,3 @@ def _after_fork_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
-
-
-def _opened(frame: Frame, code: str, interrupted: bool) -> Answer:
-    text = frame.segments[0].decode("utf-8", "replace")
-    if frame.letter == "R":
-        return Answer(frame.segments[1:], printed_text(text))
-    error = error_from_text(text, code)
-    if interrupted and error.message == "interrupted":
-        raise _interrupted(code, state_kept=True)
-    raise error
-
-
-def _interrupted(code: str, *, state_kept: bool) -> M2InterruptedError:
-    state = "kept" if state_kept else "lost: it did not come back, and its process was ended"
-    return M2InterruptedError(
-        f"Macaulay2 was interrupted; what was defined in it is {state}",
-        script=code,
-        state_kept=state_kept,
-    )
-
-
-def _encoded(code: str) -> bytes:
-    if not isinstance(code, str):
-        raise TypeError(f"M2 code is a str, not {type(code).__name__}")
-    try:
-        return code.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(f"M2 code must be encodable as UTF-8: {error}") from error

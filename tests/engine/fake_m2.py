@@ -109,6 +109,8 @@ def main(arguments: list[str]) -> None:
     if os.environ.get("FAKE_M2_MUTE"):
         os.write(2, b"M2 is thinking about itself\n")
         time.sleep(3600)
+    if os.environ.get("FAKE_M2_SLOW"):
+        time.sleep(1)
     protocol = os.environ.get("FAKE_M2_PROTOCOL", "2").encode()
     version = os.environ.get("FAKE_M2_VERSION", "1.26.06").encode()
     os.set_inheritable(output, True)

@@ -477,6 +477,23 @@ def test_close_does_not_wait_for_a_call_in_another_thread(begin: Open) -> None:
         ask(session, "pid")
 
 
+@pytest.mark.parametrize("stop", [Session.interrupt, Session.close])
+def test_a_start_can_be_stopped_from_another_thread(
+    begin: Open, monkeypatch: pytest.MonkeyPatch, stop: Callable[[Session], object]
+) -> None:
+    monkeypatch.setenv("FAKE_M2_MUTE", "1")
+    session = begin(timeout=None)
+    timer = interrupt_soon(lambda: stop(session))
+    begun = time.monotonic()
+    with pytest.raises(M2InterruptedError, match="while it came up"):
+        ask(session, "sum 1 1")
+    assert time.monotonic() - begun < 5
+    timer.join()
+    monkeypatch.delenv("FAKE_M2_MUTE")
+    if stop is Session.interrupt:
+        assert ask(session, "sum 1 1") == "2"
+
+
 def test_interrupt_where_m2_does_not_listen(begin: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("m2bridge.engine.conversation.INTERRUPT_SECONDS", 0.3)
     session = begin(timeout=None)

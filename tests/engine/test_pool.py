@@ -106,6 +106,19 @@ def test_interrupting_the_jobs_that_run(pool: Pool) -> None:
     assert all(isinstance(future.exception(), M2InterruptedError) for future in futures)
 
 
+def test_interrupting_a_job_whose_m2_is_still_coming_up(
+    fake: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_M2_SLOW", "1")
+    with Pool(1, path=fake, timeout=30) as pool:
+        job = pool.submit_eval("hang")
+        while not job.running():
+            time.sleep(0.01)
+        pool.interrupt()
+        assert isinstance(job.exception(timeout=20), M2InterruptedError)
+        assert pool.submit(total, 1, 1).result() == 2
+
+
 def test_isolated_jobs_never_share_a_process(fake: Path, temporary: Path) -> None:
     with Pool(2, path=fake, timeout=30) as pool:
         pids = list(pool.map(pid_of, range(8)))

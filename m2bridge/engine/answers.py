@@ -1,0 +1,54 @@
+"""What comes back for a call: an answer, or an error, out of a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from m2bridge.engine.frames import Frame
+from m2bridge.engine.messages import error_from_text, printed_text
+from m2bridge.errors import M2InterruptedError
+
+__all__ = ["Answer", "encoded", "interrupted_error", "opened"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What M2 gave back: data segments, and what the code printed beside them."""
+
+    segments: tuple[bytes, ...]
+    output: str
+
+
+def opened(frame: Frame, code: str, interrupted: bool) -> Answer:
+    """The answer in a frame; raises the error that is in it."""
+    text = frame.segments[0].decode("utf-8", "replace")
+    if frame.letter == "R":
+        return Answer(frame.segments[1:], printed_text(text))
+    error = error_from_text(text, code)
+    if interrupted and error.message == "interrupted":
+        raise interrupted_error(code, state_kept=True)
+    raise error
+
+
+def interrupted_error(code: str, *, state_kept: bool) -> M2InterruptedError:
+    """The error for a call that was stopped."""
+    state = "kept" if state_kept else "lost: it did not come back, and its process was ended"
+    return M2InterruptedError(
+        f"Macaulay2 was interrupted; what was defined in it is {state}",
+        script=code,
+        state_kept=state_kept,
+    )
+
+
+def encoded(code: str) -> bytes:
+    """M2 code as bytes.
+
+    Raises:
+        TypeError, ValueError: it is no text, or none that UTF-8 has.
+    """
+    if not isinstance(code, str):
+        raise TypeError(f"M2 code is a str, not {type(code).__name__}")
+    try:
+        return code.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"M2 code must be encodable as UTF-8: {error}") from error
