@@ -238,7 +238,11 @@ operation("applymap", (r, a, fs) -> {null, apply(fs, f -> things#(a#0) f), thing
 
 operation("minors", (r, a, fs) -> idealsAnswer {minors(a#1, things#(a#0))})
 operation("determinant", (r, a, fs) -> {null, {det things#(a#0)}})
-operation("rank", (r, a, fs) -> {rank things#(a#0), {}})
+-- M2 knows ranks over fields
+operation("rank", (r, a, fs) -> (
+        (R, M) := (r#"ring", things#(a#0));
+        S := if coefficientRing R === ZZ then QQ(monoid[Variables => numgens R]) else R;
+        {rank if S === R then M else (map(S, R, gens S)) M, {}}))
 operation("syzygies", (r, a, fs) -> matricesAnswer {
         syz(if instance(things#(a#0), Ideal) then gens things#(a#0) else things#(a#0))})
 operation("image", (r, a, fs) -> matricesAnswer {mingens image things#(a#0)})
@@ -273,8 +277,6 @@ operation("factor", (r, a, fs) -> (
         factors := if r#"flat" === r#"ring" then apply(toList factor f, p -> (p#0, p#1))
             else factorsOverExtension(r, f);
         {apply(factors, last), apply(factors, first)}))
-
-operation("resultant", (r, a, fs) -> {null, {resultant(fs#0, fs#1, (r#"ring")_(a#0))}})
 
 -- intervals {lower, upper}, or null where the package is missing
 operation("realroots", (r, a, fs) -> (

@@ -7,6 +7,7 @@ nothing is evaluated, and everything that is no polynomial with exact coefficien
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import comb, prod
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.domains import convert_number, number_from
 from m2bridge.algebra.monomials import LARGEST_DEGREE
 from m2bridge.algebra.wire import element_of_terms
+from m2bridge.errors import SizeLimitError
 
 __all__ = ["element_from", "shown_element", "symbol_positions"]
 
 _SHOWN_TERMS = 30
+_MOST_CELLS = 1 << 25  # terms times symbols that multiplying out may give
+_MOST_BITS = 1 << 32  # in the coefficients of a power
 
 
 def symbol_positions(symbols: tuple[sympy.Symbol, ...]) -> dict[sympy.Symbol, int]:
@@ -38,7 +42,10 @@ def element_from(ring: Any, value: Any) -> Any:
     Raises:
         ValueError: it is no polynomial in the ring's symbols with coefficients in its domain.
         TypeError: it is nothing of this kind; text is never parsed.
+        SizeLimitError: a product or a power in it is too large to be multiplied out.
     """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, PolyElement):
         return _from_element(ring, value)
     if isinstance(value, sympy.Poly):
@@ -48,11 +55,9 @@ def element_from(ring: Any, value: Any) -> Any:
     if isinstance(value, str | bytes):
         raise TypeError(f"{value!r} is text; give a sympy expression, Poly or PolyElement")
     if isinstance(value, sympy.Basic):
-        if not isinstance(value, sympy.Expr):
+        if not isinstance(value, sympy.Expr) or isinstance(value, sympy.MatrixExpr):
             raise TypeError(f"{type(value).__name__} is not a polynomial: {_shown(value)}")
         return _Walk(ring).run(value)
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value.item()
     number = number_from(ring.domain, value)
     return _constant(ring, number)
 
@@ -67,15 +72,17 @@ def shown_element(element: Any, write: Callable[[Any], str] = str) -> str:
         try:
             return write(element.as_expr())
         except ValueError:  # an integer of more than 4300 digits
-            return f"({len(element)} terms with very long coefficients)"
-    return f"({len(element)} terms)"
+            words = f"{len(element)} terms with very long coefficients"
+    else:
+        words = f"{len(element)} terms"
+    return rf"\text{{({words})}}" if write is sympy.latex else f"({words})"
 
 
 def _shown(value: Any) -> str:
     try:
         text = str(value)
-    except ValueError:
-        text = "an expression with very long numbers"
+    except (ValueError, RecursionError):
+        text = "an expression that is too deep, or has too long numbers, to be shown"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -213,11 +220,15 @@ class _Walk:
     def _multiply(self, count: int) -> None:
         product = self._values.pop()
         for _ in range(count - 1):
-            product = product * self._values.pop()
+            factor = self._values.pop()
+            _check_product(self._ring, product, factor)
+            product = product * factor
         self._values.append(product)
 
     def _raise(self, exponent: int) -> None:
-        self._values.append(self._values.pop() ** exponent if exponent else self._ring.one)
+        base = self._values.pop()
+        _check_power(self._ring, base, exponent)
+        self._values.append(base**exponent if exponent else self._ring.one)
 
     def _term(self, node: Any) -> tuple[tuple[int, ...], Any] | None:
         """(exponents, coefficient) of a product of numbers and powers of symbols, else None."""
@@ -250,6 +261,50 @@ class _Walk:
 def _add(sums: dict[tuple[int, ...], Any], monomial: tuple[int, ...], number: Any) -> None:
     old = sums.get(monomial)
     sums[monomial] = number if old is None else old + number
+
+
+def _check_product(ring: Any, f: Any, g: Any) -> None:
+    """Refuses what would fill the memory with terms."""
+    if len(f) * len(g) * max(1, ring.ngens) <= _MOST_CELLS:
+        return
+    degrees = zip(f.degrees(), g.degrees(), strict=True)
+    terms = min(len(f) * len(g), prod(a + b + 1 for a, b in degrees))
+    if terms * ring.ngens > _MOST_CELLS:
+        raise SizeLimitError(
+            f"multiplying out a product may give {terms} terms, and {_MOST_CELLS // ring.ngens} "
+            "is the limit; give it expanded, as a Poly or PolyElement"
+        )
+
+
+def _check_power(ring: Any, base: Any, exponent: int) -> None:
+    """Refuses degrees that M2 does not have, and what would fill the memory."""
+    if exponent < 2 or not base:
+        return
+    degree = max(map(sum, base)) * exponent
+    if degree > LARGEST_DEGREE:
+        raise ValueError(
+            f"{_shown(base)} to the power {_shown(exponent)} has a degree beyond Macaulay2's "
+            "2^31 - 1"
+        )
+    terms = comb(exponent + len(base) - 1, len(base) - 1) if len(base) < 10 else _MOST_CELLS
+    terms = min(terms, prod(d * exponent + 1 for d in base.degrees()))
+    bits = 0 if ring.domain.is_FiniteField else exponent * _height(ring.domain, base) * terms
+    if terms * ring.ngens > _MOST_CELLS or bits > _MOST_BITS:
+        raise SizeLimitError(
+            f"a sum of {len(base)} terms to the power {_shown(exponent)} is too large to be "
+            "multiplied out; give it expanded, as a Poly or PolyElement"
+        )
+
+
+def _height(domain: Any, base: Any) -> int:
+    """How many bits each factor may add to a coefficient of a power."""
+    if domain.is_AlgebraicField:
+        numbers = [q for c in base.values() for q in c.to_list()]
+    else:
+        numbers = list(base.values())
+    top = max(int(q.numerator).bit_length() for q in numbers)
+    bottom = max(int(q.denominator).bit_length() for q in numbers)
+    return max(0, top - 1 + bottom - 1) + (len(base) - 1).bit_length()
 
 
 def _has_symbols(node: Any) -> bool:

@@ -30,6 +30,7 @@ __all__ = [
 
 LARGEST_CHARACTERISTIC = 2**31 - 1
 LARGEST_FACTORING_CHARACTERISTIC = 2**29  # above, M2's factory library ends the process
+_GAUSSIAN = sympy.QQ_I.as_AlgebraicField()
 _LINE = 2000  # coefficients per line: M2's parser is slow on longer ones
 _LONG = 400  # characters; M2's parser is quadratic in a number's length
 _CHUNK = 200  # digits of a long number's pieces; longBase in M2Bridge.m2
@@ -58,7 +59,7 @@ def checked_domain(domain: Any) -> Any:
     if domain.is_AlgebraicField:
         return domain
     if domain.is_ZZ_I or domain.is_QQ_I:
-        return sympy.QQ_I.as_AlgebraicField()
+        return _GAUSSIAN
     raise ValueError(
         f"Macaulay2 does not compute in {domain} exactly; take ZZ, QQ, GF(p) or "
         "QQ.algebraic_field(...)"
@@ -96,7 +97,7 @@ def number_from(domain: Any, value: Any) -> Any:
     if isinstance(value, bool | np.bool_):
         raise TypeError(f"{value!r} is a truth value, not a number")
     if isinstance(value, flint.nmod):
-        raise ValueError(f"{value!r} lives modulo a prime; give an integer or a Poly over GF(p)")
+        return _residue(domain, int(value), value.modulus())
     top, bottom = getattr(value, "numerator", None), getattr(value, "denominator", None)
     if isinstance(value, flint.fmpq):
         top, bottom = value.p, value.q
@@ -113,6 +114,12 @@ def number_from(domain: Any, value: Any) -> Any:
     if top is None or bottom is None:
         raise TypeError(f"{type(value).__name__} is not a number or polynomial that can be sent")
     return _fraction(domain, int(top), int(bottom))
+
+
+def _residue(domain: Any, value: int, modulus: int) -> Any:
+    if not domain.is_FiniteField or domain.characteristic() != modulus:
+        raise ValueError(f"{value} modulo {modulus} does not pass to {domain} exactly")
+    return domain(value)
 
 
 def _shown(top: int, bottom: int) -> str:
@@ -140,6 +147,13 @@ def _from_sympy(domain: Any, value: Any) -> Any:
         return _fraction(domain, int(value.p), int(value.q))
     if value.is_Float:
         raise ValueError(f"{value} is not exact; give a sympy Rational")
+    try:
+        return _from_constant(domain, value)
+    except RecursionError:
+        raise ValueError("a constant is nested too deeply for sympy to compute with it") from None
+
+
+def _from_constant(domain: Any, value: Any) -> Any:
     if value is sympy.nan or value.has(sympy.oo, -sympy.oo, sympy.zoo):
         raise ValueError(f"{value} is not a number that can be computed with")
     if domain.is_AlgebraicField:
@@ -167,6 +181,11 @@ def convert_number(domain: Any, value: Any, source: Any) -> Any:
         return _fraction(domain, int(value), 1)
     if source.is_QQ:
         return _fraction(domain, int(value.numerator), int(value.denominator))
+    if source.is_ZZ_I or source.is_QQ_I:  # sympy has no way from these to QQ
+        value, source = _GAUSSIAN.from_sympy(source.to_sympy(value)), _GAUSSIAN
+    if source.is_AlgebraicField and value.is_ground:
+        rational = QQ.convert_from(value, source)
+        return _fraction(domain, int(rational.numerator), int(rational.denominator))
     try:
         return domain.convert_from(value, source)
     except (CoercionFailed, NotImplementedError) as error:

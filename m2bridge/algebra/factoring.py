@@ -89,9 +89,32 @@ def factorization(ring: Ring, element: Any) -> Factorization:
 
 
 def resultant(ring: Ring, f: Any, g: Any, position: int) -> Any:
-    """The resultant with respect to the variable at this position (M2's ``resultant``)."""
-    reply = ring.macaulay2.ask("resultant", ring, [position], [f, g])
-    return ring.poly_of(reply.elements[0])
+    """The resultant with respect to the variable at this position.
+
+    It is the determinant of Sylvester's matrix: lc(f)^n lc(g)^m times the product of all
+    differences of a root of f and one of g, for degrees m and n; zero if f or g is. (sympy's
+    ``resultant`` has the other sign where m < n are both odd.) The matrix is made here, since M2's
+    own ``resultant`` wants two variables, and loses the root of an extended field (1.26).
+    """
+    from m2bridge.algebra.matrix import Matrix
+
+    if not f or not g:
+        return ring.poly_of(ring.poly_ring.zero)
+    upper, lower = _coefficients(ring, f, position), _coefficients(ring, g, position)
+    m, n = len(upper) - 1, len(lower) - 1
+    zero = ring.poly_ring.zero
+    rows = [[zero] * i + upper + [zero] * (n - 1 - i) for i in range(n)]
+    rows += [[zero] * i + lower + [zero] * (m - 1 - i) for i in range(m)]
+    return Matrix(ring, m + n, m + n, [e for row in rows for e in row]).determinant()
+
+
+def _coefficients(ring: Ring, element: Any, position: int) -> list[Any]:
+    """The coefficients of the powers of one variable, the highest first."""
+    parts: dict[int, dict[tuple[int, ...], Any]] = {}
+    for m, c in element.items():
+        rest = (*m[:position], 0, *m[position + 1 :])
+        parts.setdefault(m[position], {})[rest] = c
+    return [ring.poly_ring.from_dict(parts.get(k, {})) for k in range(max(parts), -1, -1)]
 
 
 def real_roots(ring: Ring, element: Any, precision: Any = None) -> list[tuple[Any, Any]]:
@@ -174,6 +197,8 @@ def _checked(intervals: list[tuple[Any, Any]], polynomial: Any, eps: Any) -> lis
 
 def _closed(polynomial: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
     """The root of (lower, upper] in a closed interval with no other root in it."""
+    if lower == upper and polynomial.eval(lower) == 0:
+        return lower, upper
     if not lower < upper:
         raise VerificationError(f"{lower} is not below {upper}")
     if polynomial.eval(upper) == 0:

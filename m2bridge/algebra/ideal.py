@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Ideal", "Membership"]
 
-_T = TypeVar("_T")
 _SHOWN = 8  # generators in repr and LaTeX
 
 
@@ -38,6 +37,17 @@ class Membership:
 
     def __bool__(self) -> bool:
         return self.member
+
+    def _repr_latex_(self) -> str:
+        """f = sum of cofactors times generators g_i, plus the remainder."""
+        parts = [
+            rf"\left({sympy.latex(sympy.sympify(c).as_expr())}\right) g_{{{i}}}"
+            for i, c in enumerate(self.cofactors)
+            if c
+        ]
+        if self.remainder or not parts:
+            parts.append(sympy.latex(sympy.sympify(self.remainder).as_expr()))
+        return f"$f = {' + '.join(parts)}$"
 
 
 class Ideal(IdealOperations):
@@ -65,11 +75,6 @@ class Ideal(IdealOperations):
 
     def _ask(self, operation: str, *arguments: Any, elements: Sequence[Any] | None = None) -> Reply:
         return self.ring.macaulay2.ask(operation, self.ring, [self, *arguments], elements)
-
-    def _once(self, key: Any, compute: Callable[[], _T]) -> _T:
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------------------------- a value
 

@@ -9,6 +9,7 @@ import sympy
 
 from m2bridge.algebra.factoring import check_factoring
 from m2bridge.algebra.hilbert import BettiTable, HilbertSeries, hilbert_series
+from m2bridge.algebra.values import SessionValue
 
 if TYPE_CHECKING:
     from m2bridge.algebra.ideal import Ideal
@@ -42,13 +43,12 @@ def homogeneous_parts(ring: Ring, element: Any) -> list[Any]:
     return [ring.poly_ring.from_dict(part) for part in by_degree.values()]
 
 
-class IdealOperations:
+class IdealOperations(SessionValue):
     """The operations of ``Ideal``; the basics are there."""
 
     ring: Ring
     elements: tuple[Any, ...]
     _ask: Callable[..., Reply]
-    _once: Callable[..., Any]
 
     @property
     def is_zero(self) -> bool:
@@ -231,17 +231,22 @@ class IdealOperations:
         return self.intersect(other)
 
     def intersect(self, *others: Any) -> Ideal:
-        """The intersection with other ideals."""
+        """The intersection with other ideals, or with the ideals of single polynomials."""
+        return self._combined("intersect", *others)
+
+    def _combined(self, operation: str, *others: Any) -> Ideal:
+        """An ideal made of this one and others, kept by the others' generators."""
         ideals = [self._same_ring(other) for other in others]
-        return self._ideal("intersect", *ideals)
+        key = (operation, *(ideal.elements for ideal in ideals))
+        return self._once(key, lambda: self._ideal(operation, *ideals))
 
     def quotient(self, other: Any) -> Ideal:
         """I : J, the polynomials f with f J in I; J is an ideal or a polynomial."""
-        return self._ideal("quotient", self._same_ring(other))
+        return self._combined("quotient", other)
 
     def saturate(self, other: Any) -> Ideal:
         """I : J^infinity; J is an ideal or a polynomial."""
-        return self._ideal("saturate", self._same_ring(other))
+        return self._combined("saturate", other)
 
     def eliminate(self, *symbols: Any) -> Ideal:
         """The ideal of the elements that do not contain these variables, in the same ring."""

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from sympy.polys.domains import QQ
 
@@ -137,6 +137,9 @@ class Macaulay2:
     def close(self) -> None:
         """Ends M2. May be called again."""
         self._session.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a session of Macaulay2 is a process; it is not copied or pickled")
 
     def __enter__(self) -> Macaulay2:
         return self

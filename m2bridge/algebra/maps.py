@@ -10,15 +10,17 @@ import sympy
 from m2bridge.algebra.convert import shown_element
 from m2bridge.algebra.ideal import Ideal
 from m2bridge.algebra.ideal_ops import ideals_of
+from m2bridge.algebra.ring import Ring
+from m2bridge.algebra.values import SessionValue
+from m2bridge.algebra.wire import element_of_terms
 
 if TYPE_CHECKING:
     from m2bridge.algebra.macaulay2 import Remote
-    from m2bridge.algebra.ring import Ring
 
 __all__ = ["RingMap"]
 
 
-class RingMap:
+class RingMap(SessionValue):
     """The map of rings that sends the variables of ``source`` to polynomials of ``target``.
 
     It is the identity on the coefficients, which must be the same on both sides.
@@ -62,16 +64,42 @@ class RingMap:
 
         Homogeneous images make M2 work in the grading that they induce, which is much faster.
         """
-        found: Ideal = self._once("kernel", lambda: self.preimage(Ideal(self.target, [])))
-        return found
+        return self._once("kernel", lambda: self.preimage(Ideal(self.target, [])))
 
     def preimage(self, ideal: Ideal) -> Ideal:
         """The ideal of the polynomials that go into an ideal of the target."""
         self._check(ideal, self.target)
+        return self._once(("preimage", ideal.elements), lambda: self._preimage(ideal))
+
+    def _preimage(self, ideal: Ideal) -> Ideal:
+        # M2 has no kernels over ZZ, and wrong ones where the target has no variables
+        if not self.source.is_field or not self.target.ngens:
+            return self._by_elimination(ideal)
         reply = self.target.macaulay2.ask(
             "preimage", self.target, [self.source, ideal], self.elements, answer_ring=self.source
         )
         return ideals_of(self.source, reply)[0]
+
+    def _by_elimination(self, ideal: Ideal) -> Ideal:
+        """The elements without target variables of the graph's ideal: J and all y_i - f_i.
+
+        Adams and Loustaunau, An Introduction to Groebner Bases, theorem 2.4.2.
+        """
+        (k, n), domain = (self.target.ngens, self.source.ngens), self.source.domain
+        names = [sympy.Dummy() for _ in range(k + n)]
+        graph = Ring(self.source.macaulay2, names, domain)
+        gens = graph.poly_ring.gens
+
+        def inside(element: Any) -> Any:
+            terms = ((m + (0,) * n, c) for m, c in element.items())
+            return element_of_terms(graph.poly_ring, terms)
+
+        generators = [gens[k + i] - inside(f) for i, f in enumerate(self.elements)]
+        generators += map(inside, ideal.elements)
+        found = Ideal(graph, generators).eliminate(names[:k])
+        ring = self.source.poly_ring
+        back = [element_of_terms(ring, ((m[k:], c) for m, c in e.items())) for e in found.elements]
+        return Ideal(self.source, back).trim()
 
     def image(self, ideal: Ideal) -> Ideal:
         """The ideal of the target that the images of an ideal's generators generate."""
@@ -81,11 +109,6 @@ class RingMap:
     def _check(self, ideal: Ideal, ring: Ring) -> None:
         if ideal.ring != ring:
             raise ValueError(f"this ideal lives in {ideal.ring!r}, not in {ring!r}")
-
-    def _once(self, key: str, compute: Any) -> Any:
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]
 
     def __repr__(self) -> str:
         pairs = zip(self.source.symbols, self.elements, strict=True)

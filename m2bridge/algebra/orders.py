@@ -128,7 +128,7 @@ def _elimination(count: Any, size: int) -> MonomialOrder:
 
 
 def _weighted(weights: Any, size: int) -> MonomialOrder:
-    given = tuple(weights)
+    given = tuple(weights) if hasattr(weights, "__iter__") else (None,)
     if any(isinstance(w, bool) or not isinstance(w, int) for w in given):
         raise TypeError(f"weights are ints, not {weights!r}")
     if len(given) != size:
@@ -142,7 +142,10 @@ def _weighted(weights: Any, size: int) -> MonomialOrder:
 def _product(parts: Any, size: int) -> MonomialOrder:
     blocks: list[Block] = []
     start = 0
-    for part in parts:
+    pairs = list(parts) if hasattr(parts, "__iter__") else [parts]
+    for part in pairs:
+        if not isinstance(part, tuple | list) or len(part) != 2:
+            raise TypeError(f"a block is a pair such as ('grevlex', 2), not {part!r}")
         name, count = part
         if name not in _SYMPY_ORDERS:
             raise ValueError(f"a block is 'grevlex', 'lex' or 'grlex', not {name!r}")
@@ -154,7 +157,7 @@ def _product(parts: Any, size: int) -> MonomialOrder:
         start += count
     if start != size:
         raise ValueError(f"the blocks cover {start} of {size} variables")
-    named = ", ".join(f"{name}:{count}" for name, count in parts)
+    named = ", ".join(f"{name}:{count}" for name, count in pairs)
     return MonomialOrder(f"block({named})", tuple(blocks))
 
 

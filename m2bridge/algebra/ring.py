@@ -13,6 +13,7 @@ from m2bridge.algebra.convert import element_from, symbol_positions
 from m2bridge.algebra.domains import checked_domain, description
 from m2bridge.algebra.factoring import Factorization, factorization, real_roots, resultant
 from m2bridge.algebra.orders import MonomialOrder, monomial_order
+from m2bridge.algebra.values import SessionValue
 from m2bridge.errors import SizeLimitError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _LARGEST_POLY_EXPONENT = 10**6
 _MOST_POLY_SYMBOLS = 500
 
 
-class Ring:
+class Ring(SessionValue):
     """A polynomial ring over ZZ, QQ, GF(p) or an extension of QQ by one algebraic number.
 
     Made by ``Macaulay2.ring``. An immutable value: rings with the same symbols, domain and order
@@ -79,7 +80,11 @@ class Ring:
     def latex(self) -> str:
         """LaTeX for this ring, without dollar signs."""
         names = ", ".join(map(sympy.latex, self.symbols))
-        return f"{sympy.latex(self.domain)}[{names}]"
+        if self.domain.is_AlgebraicField:
+            field = rf"\mathbb{{Q}}\left({sympy.latex(self.domain.ext.as_expr())}\right)"
+        else:
+            field = sympy.latex(self.domain)
+        return f"{field}[{names}]" if names else field
 
     @property
     def ngens(self) -> int:
@@ -154,9 +159,10 @@ class Ring:
         Raises:
             ValueError: it is none of them.
         """
-        if isinstance(symbol, sympy.Poly):
+        if isinstance(symbol, sympy.Poly | PolyElement):
             symbol = symbol.as_expr()
-        place = symbol_positions(self.symbols).get(symbol)
+        known = isinstance(symbol, sympy.Symbol)
+        place = symbol_positions(self.symbols).get(symbol) if known else None
         if place is None:
             raise ValueError(f"{symbol!r} is not a variable of {self!r}")
         return place

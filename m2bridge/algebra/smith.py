@@ -1,20 +1,25 @@
 """Smith normal forms: M2 diagonalizes, the chain of divisions is made and checked here.
 
-M2's ``smithNormalForm`` gives a diagonal matrix whose entries may come in any order.
+M2's ``smithNormalForm`` gives a diagonal matrix whose entries may come in any order. Where M2 has
+none, or a wrong one, Euclid's algorithm makes it here.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from m2bridge.algebra.domains import LARGEST_FACTORING_CHARACTERISTIC
 from m2bridge.errors import VerificationError
 
 if TYPE_CHECKING:
     from m2bridge.algebra.matrix import Matrix
 
-__all__ = ["SmithForm", "smith_form"]
+__all__ = ["SmithForm", "check_unimodular", "smith_form"]
+
+_log = logging.getLogger("m2bridge.algebra")
 
 _Rows = list[list[Any]]
 
@@ -41,21 +46,58 @@ class SmithForm:
         """D, P, Q: M2's order."""
         return iter((self.diagonal, self.left, self.right))
 
+    def _repr_latex_(self) -> str:
+        """P A Q = D, with A left as a letter."""
+        p, d, q = (m._repr_latex_().strip("$") for m in (self.left, self.diagonal, self.right))
+        return f"${p} \\; A \\; {q} = {d}$"
+
 
 def smith_form(matrix: Matrix) -> SmithForm:
     """The Smith form of a matrix over ZZ or over K[x]; see ``Matrix.smith_form``."""
-    from m2bridge.algebra.matrix import Matrix, matrices_of
-
     ring = matrix.ring
     if not (ring.domain.is_ZZ and not ring.ngens) and not (ring.is_field and ring.ngens == 1):
         raise ValueError(
             "a Smith form needs integers, m2.ring([], domain=ZZ), or one variable over a field"
         )
-    if all(matrix.shape):
-        found = matrices_of(ring, matrix._ask("smith"))
-    else:
-        found = [matrix, _identity(matrix, matrix.shape[0]), _identity(matrix, matrix.shape[1])]
+    if all(matrix.shape) and _in_macaulay2(ring.domain):
+        try:
+            return _finished(matrix, matrices_asked(matrix))
+        except VerificationError as error:
+            # M2 1.21 adds columns in characteristic p
+            _log.info("Macaulay2's Smith form was wrong (%s); it is made here", error)
+    rows, columns = matrix.shape
+    return _finished(matrix, [matrix, _identity(matrix, rows), _identity(matrix, columns)])
+
+
+def _in_macaulay2(domain: Any) -> bool:
+    """M2 has none over QQ extended by a root, and wants the factory library for some matrices."""
+    if domain.is_FiniteField:
+        return bool(domain.characteristic() <= LARGEST_FACTORING_CHARACTERISTIC)
+    return not domain.is_AlgebraicField
+
+
+def matrices_asked(matrix: Matrix) -> list[Matrix]:
+    """M2's D, P, Q.
+
+    Raises:
+        VerificationError: their shapes are no Smith form's.
+    """
+    from m2bridge.algebra.matrix import matrices_of
+
+    found = matrices_of(matrix.ring, matrix._ask("smith"))
+    rows, columns = matrix.shape
+    if [m.shape for m in found] != [(rows, columns), (rows, rows), (columns, columns)]:
+        raise VerificationError("the matrices of the Smith form have other shapes")
+    return found
+
+
+def _finished(matrix: Matrix, found: list[Matrix]) -> SmithForm:
+    """The checked Smith form from matrices D = P A Q, of which D need not be diagonal."""
+    from m2bridge.algebra.matrix import Matrix
+
+    ring = matrix.ring
     work = _Work(*map(_lists, found))
+    work.diagonalize(ring.poly_ring)
     work.make_chain(ring.poly_ring)
     work.normalize(ring.poly_ring.domain)
     d, p, q = (
@@ -67,15 +109,9 @@ def smith_form(matrix: Matrix) -> SmithForm:
 
 
 def _identity(matrix: Matrix, size: int) -> Matrix:
-    from m2bridge.algebra.matrix import Matrix
+    from m2bridge.algebra.matrix import identity
 
-    r = matrix.ring.poly_ring
-    return Matrix(
-        matrix.ring,
-        size,
-        size,
-        [r.one if i == j else r.zero for i in range(size) for j in range(size)],
-    )
+    return identity(matrix.ring, size)
 
 
 def _lists(matrix: Matrix) -> _Rows:
@@ -88,6 +124,44 @@ class _Work:
 
     def __init__(self, d: _Rows, p: _Rows, q: _Rows) -> None:
         self.d, self.p, self.q = d, p, q
+
+    def diagonalize(self, poly_ring: Any) -> None:
+        """Euclid's algorithm on rows and columns, with the smallest entry as pivot."""
+        for k in range(min(len(self.d), len(self.d[0]) if self.d else 0)):
+            while self._pivot(k) and not self._clear(k, poly_ring):
+                pass
+
+    def _pivot(self, k: int) -> bool:
+        """Brings the smallest entry from k on to (k, k); false when all are zero."""
+        places = range(k, len(self.d)), range(k, len(self.d[0]))
+        nonzero = [
+            (_size(self.d[i][j]), i, j) for i in places[0] for j in places[1] if self.d[i][j]
+        ]
+        if not nonzero:
+            return False
+        if self.d[k][k] and not any(i == k or j == k for _, i, j in nonzero if i != j):
+            return False
+        _, i, j = min(nonzero)
+        for rows in (self.d, self.p):
+            rows[i], rows[k] = rows[k], rows[i]
+        for rows in (self.d, self.q):
+            for row in rows:
+                row[j], row[k] = row[k], row[j]
+        return True
+
+    def _clear(self, k: int, poly_ring: Any) -> bool:
+        """Subtracts row and column k from the others; whether nothing is left beside (k, k)."""
+        for i in range(k + 1, len(self.d)):
+            factor = _quotient(self.d[i][k], self.d[k][k], poly_ring)
+            for rows in (self.d, self.p) if factor else ():
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+        for j in range(k + 1, len(self.d[0])):
+            factor = _quotient(self.d[k][j], self.d[k][k], poly_ring)
+            for rows in (self.d, self.q) if factor else ():
+                for row in rows:
+                    row[j] = row[j] - factor * row[k]
+        rest = [row[k] for row in self.d[k + 1 :]] + self.d[k][k + 1 :]
+        return not any(rest)
 
     def make_chain(self, poly_ring: Any) -> None:
         """Exchanges neighbours (a, b) by (gcd, lcm) until each entry divides the next."""
@@ -108,7 +182,7 @@ class _Work:
             lead = self.d[i][i].LC
             if not lead:
                 continue
-            unit = 1 / lead if domain.is_Field else domain(-1 if lead < 0 else 1)
+            unit = domain.one / lead if domain.is_Field else domain(-1 if lead < 0 else 1)
             for rows in (self.d, self.p):
                 rows[i] = [e.mul_ground(unit) for e in rows[i]]
 
@@ -170,23 +244,43 @@ def _check(matrix: Matrix, d: Matrix, p: Matrix, q: Matrix) -> None:
     for a, b in pairwise(diagonal):
         if b and (not a or b.rem(a)):
             raise VerificationError("the entries of the Smith form do not divide each other")
-    for name, side in (("P", p), ("Q", q)):
-        if side.shape[0] and not _is_unit(side):
-            raise VerificationError(f"{name} of the Smith form is not invertible")
+    check_unimodular("P of the Smith form", p)
+    check_unimodular("Q of the Smith form", q)
 
 
-def _is_unit(side: Matrix) -> bool:
-    from sympy.polys.matrices import DomainMatrix
+def check_unimodular(name: str, side: Matrix) -> None:
+    """A square matrix over a domain is invertible just when its determinant is a unit.
 
+    Raises:
+        VerificationError: it is not.
+    """
     ring = side.ring.poly_ring
-    size = side.shape[0]
-    if ring.ngens:
-        domain = ring.to_domain()
-        rows = [[side.elements[i * size + j] for j in range(size)] for i in range(size)]
-        determinant = DomainMatrix(rows, (size, size), domain).charpoly()[-1]
-        return bool(determinant) and determinant.is_ground
-    numbers = [
-        [side.elements[i * size + j].get((), ring.domain.zero) for j in range(size)]
-        for i in range(size)
-    ]
-    return abs(int(DomainMatrix(numbers, (size, size), ring.domain).det())) == 1
+    determinant = _determinant(_lists(side), ring)
+    if ring.domain.is_Field:
+        invertible = bool(determinant) and determinant.is_ground
+    else:
+        invertible = determinant in (1, -1)
+    if not invertible:
+        raise VerificationError(f"{name} is not invertible")
+
+
+def _determinant(rows: _Rows, ring: Any) -> Any:
+    """By Bareiss' elimination, whose divisions are exact in any domain (Math. Comp. 22, 1968)."""
+    sign, last = ring.one, ring.one
+    for k in range(len(rows) - 1):
+        found = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if found is None:
+            return ring.zero
+        if found != k:
+            rows[k], rows[found], sign = rows[found], rows[k], -sign
+        for i in range(k + 1, len(rows)):
+            for j in range(k + 1, len(rows)):
+                e = rows[i][j] * rows[k][k] - rows[i][k] * rows[k][j]
+                rows[i][j] = e.exquo(last) if e else e
+        last = rows[k][k]
+    return sign * rows[-1][-1] if rows else sign
+
+
+def _size(entry: Any) -> int:
+    """Euclid's size of a nonzero entry: the degree, or the number without its sign."""
+    return int(entry.degree()) if entry.ring.ngens else abs(int(entry[()]))

@@ -12,6 +12,7 @@ import pytest
 import sympy
 from sympy import I, Mul, Poly, Rational, Symbol, exp, oo, pi, sin, sqrt, symbols
 from sympy.polys.domains import EX, GF, QQ, RR, ZZ
+from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyRing
 from sympy.polys.rings import ring as sympy_ring
 
@@ -43,6 +44,10 @@ def ring_of(*args: Any) -> Ring:
         (Fraction(2, 6), {(0, 0): QQ(1, 3)}),
         (np.int64(7), {(0, 0): QQ(7)}),
         (np.array(5), {(0, 0): QQ(5)}),
+        (np.array(x * y, dtype=object), {(1, 1): QQ(1)}),
+        (Poly(2 * x, x, domain=QQ.algebraic_field(sqrt(2))), {(1, 0): QQ(2)}),
+        (Poly(x * I, x, domain=sympy.ZZ_I) * Poly(-I, x), {(1, 0): QQ(1)}),
+        (sympy.Pow(1, 2**40, evaluate=False), {(0, 0): QQ(1)}),
         (flint.fmpz(9), {(0, 0): QQ(9)}),
         (flint.fmpq(1, 9), {(0, 0): QQ(1, 9)}),
         (QQ(2, 7), {(0, 0): QQ(2, 7)}),
@@ -94,6 +99,10 @@ def test_polynomials(value: Any, terms: dict[Any, Any]) -> None:
         sympy.Piecewise((x, x > 0), (0, True)),
         Symbol("A", commutative=False),
         flint.nmod(3, 7),
+        Poly(x + I, x),
+        Poly(sqrt(2) * x, x, extension=True),
+        sympy.Pow(x * y, 2**31, evaluate=False),
+        sympy.Pow(x + 1, 2**31, evaluate=False),
     ],
     ids=str,
 )
@@ -102,7 +111,13 @@ def test_no_polynomial(value: Any) -> None:
         element_from(RING, value)
 
 
-@pytest.mark.parametrize("value", ["x", b"x", True, np.bool_(True), None, [x], x > 0, object()])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("x", b"x", True, np.bool_(True), None, [x], x > 0, object()),
+        *(sympy.MatrixSymbol("M", 1, 1), sympy.Matrix([x]), flint.fmpz_poly([1, 2]), flint.arb(1)),
+    ],
+)
 def test_nothing_of_the_kind(value: Any) -> None:
     with pytest.raises(TypeError):
         element_from(RING, value)
@@ -133,6 +148,51 @@ def test_deep_expressions_need_no_recursion() -> None:
         element_from(RING, wrong)
 
 
+@pytest.mark.parametrize("wrap", [sin, lambda e: 1 / e, sqrt, lambda e: e > 0])
+def test_deep_expressions_that_are_none(wrap: Any) -> None:
+    """Even what cannot be printed for its depth is refused in words."""
+    deep: Any = x
+    for _ in range(4 * sys.getrecursionlimit()):
+        deep = Mul(sympy.Add(deep, 1, evaluate=False), 2, evaluate=False)
+    with sympy.evaluate(False), pytest.raises((ValueError, TypeError), match="too deep"):
+        element_from(RING, wrap(deep))
+    constant: Any = sympy.Integer(2)
+    for _ in range(4 * sys.getrecursionlimit()):
+        constant = sympy.Add(sympy.Pow(constant, Rational(1, 2), evaluate=False), 1, evaluate=False)
+    with pytest.raises(ValueError, match="too deep"):
+        element_from(PolyRing((x,), QQ.algebraic_field(sqrt(2)), "lex"), constant)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (x + y) ** (10**6),
+        (x + 1) ** (10**7),
+        sympy.Pow(2, 2**40, evaluate=False),  # gmp would end the process
+        Mul(sympy.Pow(Rational(2, 3), 2**40, evaluate=False), x, evaluate=False),
+    ],
+    ids=range(4),
+)
+def test_powers_too_large_to_be_multiplied_out(value: Any) -> None:
+    from m2bridge.errors import SizeLimitError
+
+    with pytest.raises(SizeLimitError, match="expanded"):
+        element_from(RING, value)
+
+
+def test_products_too_large_to_be_multiplied_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from m2bridge.errors import SizeLimitError
+
+    monkeypatch.setattr("m2bridge.algebra.convert._MOST_CELLS", 2**21)
+    ring = ring_of("x:400")
+    with pytest.raises(SizeLimitError, match="expanded"):
+        ring.element(sympy.prod(s + 1 for s in ring.symbols))
+    # large, but not in the end: 2^12 terms, and 3001 of them
+    assert len(ring.element(sympy.prod(s + 1 for s in ring.symbols[:12]))) == 2**12
+    s = ring.symbols[0]
+    assert len(ring.element(sympy.Mul(*[s**30 + 1] * 100, evaluate=False))) == 101
+
+
 def test_long_sums() -> None:
     total = sympy.Add(*(i * x**i for i in range(1, 2_001)))
     assert len(element_from(RING, total)) == 2_000
@@ -149,6 +209,13 @@ def test_modular_numbers() -> None:
         element_from(ring, Poly(x, x, modulus=5))
     with pytest.raises(ValueError, match="integer"):
         element_from(PolyRing((x,), ZZ, "lex"), x / 2)
+    assert dict(element_from(ring, flint.nmod(3, 7))) == {(0,): GF(7)(3)}
+    with pytest.raises(ValueError, match="modulo 5"):
+        element_from(ring, flint.nmod(3, 5))
+    # the same field, shown in another way
+    for symmetric in (True, False):
+        poly = Poly(5 * x, x, domain=GF(7, symmetric=symmetric))
+        assert dict(element_from(ring, poly)) == {(1,): GF(7)(5)}
 
 
 def test_algebraic_numbers() -> None:
@@ -246,10 +313,20 @@ def test_matrices_come_in_many_shapes() -> None:
     assert ring.matrix(np.array([[x, 1]], dtype=object)).elements == ring.matrix([[x, 1]]).elements
     assert ring.matrix(sympy.zeros(0, 3)).shape == (0, 3)
     assert ring.matrix([]).shape == (0, 0)
-    for wrong in ([[1], [1, 2]], np.array([[0.5]]), np.array([1, 2]), [[1.5]]):
+    rational = DomainMatrix([[QQ(1), QQ(2)], [QQ(3), QQ(4)]], (2, 2), QQ)
+    assert ring.matrix(rational) == expected
+    polynomial = QQ[x]
+    entry = DomainMatrix([[polynomial(x)]], (1, 1), polynomial)
+    assert ring.matrix(entry) == ring.matrix([[x]])
+    field = GF(7)
+    modular = DomainMatrix([[field(5)]], (1, 1), field)
+    assert ring_of([x], field).matrix(modular) == ring_of([x], field).matrix([[5]])
+    real = DomainMatrix([[RR(0.5)]], (1, 1), RR)
+    # residues do not become integers, floats not rationals
+    for wrong in ([[1], [1, 2]], np.array([[0.5]]), np.array([1, 2]), [[1.5]], modular, real):
         with pytest.raises(ValueError):
             ring.matrix(wrong)
-    for wrong in ("x", x, 3):
+    for wrong in ("x", x, 3, [x, y], ["xy"], sympy.MatrixSymbol("M", 2, 2)):
         with pytest.raises(TypeError):
             ring.matrix(wrong)
 
@@ -264,3 +341,40 @@ def test_what_is_shown() -> None:
     assert "(100 terms)" in repr(ring.ideal(sympy.Add(*(x**i for i in range(100)))))
     assert "9 x 9" in repr(ring.matrix([[x] * 9] * 9))
     assert "more" in repr(ring.ideal([x**i for i in range(20)]))
+
+
+def test_long_numbers_are_shown_in_words() -> None:
+    ring = ring_of([x, y])
+    long = 10**5000 * x
+    for shown in (ring.ideal(long)._repr_latex_(), ring.matrix([[long]])._repr_latex_()):
+        assert shown.startswith("$")
+        assert r"\text{(1 terms with very long coefficients)}" in shown
+    assert r"\times" in ring.matrix([[x] * 9] * 9)._repr_latex_()
+    assert ring.matrix([[x, 1], [y / 2, 0]])._repr_latex_() == (
+        r"$\left[\begin{matrix}x & 1 \\ \frac{y}{2} & 0\end{matrix}\right]$"
+    )
+    assert ring_of([x], QQ.algebraic_field(sqrt(2))).latex() == (
+        r"\mathbb{Q}\left(\sqrt{2}\right)[x]"
+    )
+    assert ring_of([]).latex() == r"\mathbb{Q}"
+
+
+def test_copies_are_the_value_itself_and_nothing_is_pickled() -> None:
+    import copy
+    import pickle
+
+    ring = ring_of([x, y])
+    values = [ring, ring.ideal(x), ring.matrix([[x]]), ring.map(ring, [y, x])]
+    for value in values:
+        assert copy.copy(value) is value
+        assert copy.deepcopy([value])[0] is value
+        with pytest.raises(TypeError, match="another process"):
+            pickle.dumps(value)
+
+
+def test_positions() -> None:
+    ring = ring_of([x, y])
+    assert ring.position(y) == ring.position(Poly(y, x, y)) == ring.position(ring.element(y)) == 1
+    for wrong in (z, 1, "y", [y], x + y, None):
+        with pytest.raises(ValueError, match="not a variable"):
+            ring.position(wrong)

@@ -168,3 +168,116 @@ def test_maps_that_are_none(m2: Macaulay2) -> None:
         source.map(m2.ring([z], domain=GF(3)), [z, z])
     with pytest.raises(ValueError, match="not a variable"):
         source.map(target, [x, z])
+
+
+@pytest.mark.parametrize("target", ["", "u"])
+def test_kernels_of_maps_to_constants(m2: Macaulay2, target: str) -> None:
+    """Also where the target has no variables: M2 finds nothing there."""
+    plane, goal = m2.ring([x, y]), m2.ring(target)
+    phi = plane.map(goal, [1, -3])
+    assert phi.kernel() == plane.ideal(x - 1, y + 3)
+    assert phi.preimage(goal.ideal(1)).is_unit
+    assert phi.kernel() is phi.kernel()
+    none = m2.ring("")
+    assert none.map(goal, []).kernel().is_zero
+    assert none.map(goal, []).preimage(goal.ideal(5)).is_unit
+
+
+def test_kernels_over_the_integers(m2: Macaulay2) -> None:
+    source, target = m2.ring([x, y], domain=ZZ), m2.ring([z], domain=ZZ)
+    assert source.map(target, [z**2, z**3]).kernel() == source.ideal(x**3 - y**2)
+    # 2z and 3z generate z, so nothing is divided: 3x - 2y goes to zero
+    assert source.map(target, [2 * z, 3 * z]).kernel() == source.ideal(3 * x - 2 * y)
+    assert source.map(target, [2 * z, z**2]).kernel() == source.ideal(x**2 - 4 * y)
+    assert source.map(target, [z, 2]).preimage(target.ideal(4, z)) == source.ideal(x, y - 2, 4)
+    numbers = m2.ring([], domain=ZZ)
+    assert numbers.map(target, []).preimage(target.ideal(6, 2 * z + 4)) == numbers.ideal(6)
+
+
+def test_ranks_over_the_integers(m2: Macaulay2) -> None:
+    numbers = m2.ring([], domain=ZZ)
+    assert numbers.matrix([[2, 4], [3, 6]]).rank() == 1
+    assert numbers.matrix([[2, 4], [3, 7]]).rank() == 2
+    ring = m2.ring([x, y], domain=ZZ)
+    assert ring.matrix([[2 * x, 4 * y], [x**2, 2 * x * y]]).rank() == 1
+    assert ring.matrix([[6]]).rank() == 1
+
+
+@pytest.mark.parametrize("domain", [QQ, GF(2**31 - 1), QQ.algebraic_field(sympy.sqrt(2))])
+def test_resolutions_without_variables(m2: Macaulay2, domain: Any) -> None:
+    """Vector spaces: the columns' span is free, and nothing follows."""
+    ring = m2.ring([], domain=domain)
+    assert ring.matrix([[2, 0, 3], [1, 4, 6]]).resolution().ranks == (2, 2)
+    assert ring.matrix([[1, 2], [2, 4]]).resolution().ranks == (2, 1)
+    assert ring.matrix([[0, 0], [0, 0]]).resolution().ranks == (2,)
+
+
+@st.composite
+def polynomial_matrices(draw: Any) -> Any:
+    rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    entry = st.lists(st.integers(-2, 2), max_size=3).map(
+        lambda cs: sum(c * x**i for i, c in enumerate(cs))
+    )
+    return sympy.Matrix(rows, columns, [draw(entry) for _ in range(rows * columns)])
+
+
+@pytest.mark.parametrize(
+    "domain", [QQ, GF(2), GF(3), GF(2**31 - 1), QQ.algebraic_field(sympy.sqrt(2))]
+)
+@_SOME
+@given(matrix=polynomial_matrices())
+def test_smith_forms_have_the_determinantal_divisors(
+    m2: Macaulay2, domain: Any, matrix: Any
+) -> None:
+    """The product of the first k entries generates the ideal of the minors of size k."""
+    ring = m2.ring([x], domain=domain)
+    a = ring.matrix(matrix)
+    d, p, q = a.smith_form()
+    assert p * a * q == d
+    assert p.determinant().is_ground
+    assert q.determinant().is_ground
+    product = ring.polynomial(1)
+    for k, entry in enumerate(d[i, i] for i in range(min(d.shape))):
+        product = product * entry
+        assert ring.ideal(product) == a.minors(k + 1)
+
+
+def gram_schmidt(vectors: list[Any]) -> tuple[list[Any], dict[tuple[int, int], Any]]:
+    found: list[Any] = []
+    mu = {}
+    for i, v in enumerate(vectors):
+        rest = v
+        for j, u in enumerate(found):
+            mu[i, j] = v.dot(u) / u.dot(u)
+            rest = rest - mu[i, j] * u
+        found.append(rest)
+    return found, mu
+
+
+@_SOME
+@given(matrix=integer_matrices())
+def test_lll_is_reduced_and_the_same_lattice(m2: Macaulay2, matrix: Any) -> None:
+    """Lenstra, Lenstra, Lovasz, definition (1.4), (1.5)."""
+    a = m2.ring([], domain=ZZ).matrix(matrix)
+    basis, change = a.lll().to_sympy(), a.lll_transformation().to_sympy()
+    assert matrix * change == basis
+    assert abs(change.det()) == 1
+    vectors = [basis.col(j) for j in range(basis.cols) if any(basis.col(j))]
+    assert len(vectors) == matrix.rank()
+    orthogonal, mu = gram_schmidt(vectors)
+    assert all(abs(m) <= sympy.Rational(1, 2) for m in mu.values())
+    for k in range(1, len(orthogonal)):
+        u, v = orthogonal[k - 1], orthogonal[k]
+        assert v.dot(v) >= (sympy.Rational(3, 4) - mu[k, k - 1] ** 2) * u.dot(u)
+
+
+def test_answers_about_matrices_are_kept(m2: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = m2.ring([x, y, z]).matrix([[x, y], [y, z]])
+    questions = [a.determinant, a.rank, a.syzygies, a.image, a.resolution, lambda: a.minors(2)]
+    first = [question() for question in questions]
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("asked again")
+
+    monkeypatch.setattr(m2, "ask", refuse)
+    assert [question() for question in questions] == first

@@ -84,7 +84,14 @@ def test_bad_orders(order: Any) -> None:
         monomial_order(order, 4)
 
 
-@pytest.mark.parametrize("order", [("elimination", True), ("weights", [1, 1, 1, 0.5])], ids=str)
+@pytest.mark.parametrize(
+    "order",
+    [
+        *(("elimination", True), ("weights", [1, 1, 1, 0.5]), ("weights", None)),
+        *(("block", None), ("block", [4]), ("block", ["lex"]), ("block", [("lex", 2, 2)])),
+    ],
+    ids=str,
+)
 def test_orders_of_wrong_types(order: Any) -> None:
     with pytest.raises(TypeError):
         monomial_order(order, 4)

@@ -116,3 +116,42 @@ def test_real_roots_refuse(m2: Macaulay2) -> None:
         ring.real_roots(x, 0)
     with pytest.raises(ValueError):
         m2.ring([x], domain=GF(5)).real_roots(x)
+
+
+def sylvester(f: Any, g: Any) -> Any:
+    """The determinant of Sylvester's matrix, by sympy; f and g are not zero."""
+    a, b = Poly(f, x).all_coeffs(), Poly(g, x).all_coeffs()
+    m, n = len(a) - 1, len(b) - 1
+    rows = [[0] * i + a + [0] * (n - 1 - i) for i in range(n)]
+    rows += [[0] * i + b + [0] * (m - 1 - i) for i in range(m)]
+    return sympy.Matrix(rows).det(method="berkowitz") if rows else sympy.Integer(1)
+
+
+@pytest.mark.parametrize(
+    "domain", [ZZ, QQ, GF(5), GF(2**31 - 1), QQ.algebraic_field(sqrt(2)), sympy.QQ_I]
+)
+@pytest.mark.parametrize("gens", [(x,), (x, y)])
+def test_resultants_over_every_domain(m2: Macaulay2, domain: Any, gens: Any) -> None:
+    ring = m2.ring(gens, domain=domain)
+    root = {"QQ<sqrt(2)>": sqrt(2), "QQ<I>": sympy.I}.get(str(ring.domain), 2)
+    other = y if len(gens) > 1 else 3
+    polynomials = [1, 7, x, x - root, 3 * x + 1, root * x * other, x**3 + other * x - root]
+    for f in polynomials:
+        for g in polynomials:
+            assert ring.resultant(f, g, x) == ring.polynomial(sympy.expand(sylvester(f, g)))
+    for f in [0, *polynomials]:
+        assert not ring.resultant(0, f, x)
+        assert not ring.resultant(f, 0, x)
+
+
+def test_resultants_have_their_sign(m2: Macaulay2) -> None:
+    """Of f = x - 2 and g it is g(2); exchanged, the sign is that of the degrees' product."""
+    ring = m2.ring([x])
+    assert ring.resultant(x - 2, x**3, x) == ring.polynomial(8)
+    assert ring.resultant(x**3, x - 2, x) == ring.polynomial(-8)
+    assert ring.resultant(x - 2, x**2 + 5, x) == ring.resultant(x**2 + 5, x - 2, x)
+
+
+def test_exact_roots_are_no_wrong_answers(m2: Macaulay2, caplog: pytest.LogCaptureFixture) -> None:
+    assert m2.ring([x]).real_roots(-(x**3)) == [(0, 0)]
+    assert caplog.text == ""
