@@ -10,8 +10,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.version import m2bridge_version
-
 if TYPE_CHECKING:
     from m2bridge.algebra import Ideal, Macaulay2, Matrix, Ring
     from m2bridge.engine import Pool, RecordingEngine, ReplayEngine
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     )
     from m2bridge.models import AttentionNetwork, LightningAttention
 
-__version__ = m2bridge_version()
+    __version__: str
 
 __all__ = [
     "AttentionNetwork",
@@ -74,6 +72,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'm2bridge' has no attribute {name!r}")
+    if name == "__version__":
+        from m2bridge.version import m2bridge_version
+
+        return m2bridge_version()
     home = importlib.import_module(f"m2bridge.{_HOMES.get(name, 'errors')}")
     return getattr(home, name)
 

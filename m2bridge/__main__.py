@@ -1,5 +1,21 @@
 """``python -m m2bridge`` is the same as ``m2bridge``."""
 
-from m2bridge.cli import main
+import os
+import sys
 
-main()
+__all__ = ["main"]
+
+
+def main() -> None:
+    """The console script; a Ctrl-C counts from here on, while the program is still loading."""
+    try:
+        from m2bridge.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("m2bridge: interrupted\n")
+        os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

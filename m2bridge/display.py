@@ -14,11 +14,14 @@ from math import prod
 from typing import Any
 
 __all__ = [
+    "MOST_LISTED",
+    "MOST_ROWS",
     "Html",
     "brief",
     "counts",
     "facts_html",
     "latex_lines",
+    "listed",
     "polynomials_html",
     "sections_html",
     "settled",
@@ -26,11 +29,19 @@ __all__ = [
     "table_html",
 ]
 
-_MOST_ROWS = 60
+MOST_ROWS = 60
+"""Longer tables are cut off, and say so."""
+
+MOST_LISTED = 24
+"""Longer lists inside a sentence or a cell are cut off, and say so."""
+
 _MOST_POLYNOMIALS = 6
 _MOST_TERMS = 30
 # Notebooks set everything to the right, sentences too.
 _CELL = 'style="text-align: left; vertical-align: top"'
+_SHORT = 24
+_LONGEST_LINE = 60
+_LONG_CAPTION = 'style="text-align: left; min-width: 30em"'
 _NAME = 'style="text-align: left; vertical-align: top; white-space: nowrap"'
 
 
@@ -106,6 +117,13 @@ def _shown(value: object) -> str:
     return escape(str(value))
 
 
+def listed(items: Sequence[object], otherwise: str = "none", most: int = MOST_LISTED) -> str:
+    """``"a, b, c and 5 more"``: the first of many, and how many there are beside; never all."""
+    text = ", ".join(str(item) for item in items[:most])
+    left = len(items) - most
+    return f"{text} and {left} more" if left > 0 else text or otherwise
+
+
 def settled(value: object, reason: str) -> object:
     """The value itself, or "not settled" with the reason for None."""
     return value if value is not None else f"not settled: {reason}" if reason else None
@@ -137,22 +155,40 @@ def facts_html(title: str, rows: Iterable[tuple[str, object]]) -> Html:
     return Html(f"<table>{_caption(title)}<tbody>{body}</tbody></table>")
 
 
-def table_html(header: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> Html:
-    """A table with a header; long ones are cut off, and say so."""
+def table_html(
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    title: str = "",
+    total: int | None = None,
+) -> Html:
+    """A table with a header; long ones are cut off, and say so.
+
+    Args:
+        header: the names of the columns.
+        rows: at least the first ``MOST_ROWS`` of them.
+        title: what it is about; no title for "".
+        total: how many rows there are, where ``rows`` are only the first.
+    """
     head = "".join(f'<th scope="col" {_NAME}>{escape(name)}</th>' for name in header)
-    body = "".join(
-        f"<tr>{''.join(f'<td {_CELL}>{_shown(value)}</td>' for value in row)}</tr>"
-        for row in rows[:_MOST_ROWS]
-    )
-    if len(rows) > _MOST_ROWS:
-        more = f"and {len(rows) - _MOST_ROWS} more rows"
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:MOST_ROWS])
+    left = (len(rows) if total is None else total) - MOST_ROWS
+    if left > 0:
+        more = f"and {left} more rows"
         body += f'<tr><td colspan="{len(header)}" {_CELL}>{more}</td></tr>'
     columns = f"<thead><tr>{head}</tr></thead>"
     return Html(f"<table>{_caption(title)}{columns}<tbody>{body}</tbody></table>")
 
 
+def _cell(value: object) -> str:
+    text = _shown(value)
+    style = _NAME if len(text) <= _SHORT else _CELL  # a type (1, 2, 2) is not broken
+    return f"<td {style}>{text}</td>"
+
+
 def _caption(title: str) -> str:
-    return f"<caption {_NAME}><strong>{escape(title)}</strong></caption>" if title else ""
+    # Without a style a caption is only as wide as its table.
+    style = _NAME if len(title) <= _LONGEST_LINE else _LONG_CAPTION
+    return f"<caption {style}><strong>{escape(title)}</strong></caption>" if title else ""
 
 
 def sections_html(*parts: tuple[str, str] | str) -> Html:

@@ -14,7 +14,7 @@ import pytest
 import sympy
 
 from m2bridge.attention.expansion import Parametrization
-from m2bridge.display import Html, counts, facts_html, polynomials_html, settled, table_html
+from m2bridge.display import Html, counts, facts_html, listed, polynomials_html, settled, table_html
 from m2bridge.engine import Session
 from m2bridge.engine.doctor import Diagnosis, Finding
 from m2bridge.engine.install import InstallReport
@@ -280,3 +280,27 @@ def test_words() -> None:
     assert settled(None, "") is None
     assert counts(None) == "not computed"
     assert counts({3: 2, 2: 1, 4: 0}) == "1 of degree 2, 2 of degree 3"
+
+
+def test_thousands_of_strata_are_named_by_their_number() -> None:
+    """Wide layers have types beyond what anyone reads, and a notebook keeps what it shows."""
+    wide = LightningAttention(64, 64, 8)
+    locus = wide.singular_locus(equations=False)
+    assert len(locus.types) > 300
+    text = shown(locus)
+    assert f"and {len(locus.types) - 24} more" in text
+    assert len(text) < 20_000
+    assert len(shown(wide.boundary(equations=False))) < 20_000
+
+
+def test_a_list_in_a_sentence_is_cut_off_and_says_so() -> None:
+    assert listed([1, 2, 3]) == "1, 2, 3"
+    assert listed([]) == "none"
+    assert listed(range(30), most=2) == "0, 1 and 28 more"
+
+
+def test_long_titles_may_break_and_short_values_may_not() -> None:
+    long, short = table_html(["x"], [[(1, 2, 2)]], "t" * 61), facts_html("t", [])
+    assert "nowrap" not in long.split("</caption>")[0]
+    assert "nowrap" in short.split("</caption>")[0]
+    assert long.split("<tbody>")[1].count("nowrap") == 1

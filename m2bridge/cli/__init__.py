@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import logging
+import sys
 from difflib import get_close_matches
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from m2bridge.cli.running import Interrupted, failures_told
 from m2bridge.version import m2bridge_version
 
 __all__ = ["COMMANDS", "main"]
@@ -52,6 +54,20 @@ class _Commands(click.Group):
         loaded = importlib.import_module(f"m2bridge.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(loaded, cmd_name.replace("-", "_"))
         return command
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """A whole run, from the arguments to the exit status that the process ends with."""
+        extra["standalone_mode"] = False
+        with failures_told():
+            status = super().main(*args, **extra)
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """click answers Ctrl-C with an empty line; what is to be said is said in ``main``."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
+import m2bridge.report as show
 from m2bridge.cli.options import (
     chosen_network,
     json_option,
@@ -18,10 +16,12 @@ from m2bridge.cli.options import (
     numbers,
     parsed_layers,
 )
-from m2bridge.cli.running import failures_told, rendered, reporter
-from m2bridge.geometry.sweep import Case, grid
-from m2bridge.geometry.sweep import sweep as run_sweep
-from m2bridge.report import document, terminal
+from m2bridge.cli.running import printed, rendered, reporter
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from m2bridge.geometry.sweep import Case
 
 __all__ = ["dimension", "models", "sweep", "unroll"]
 
@@ -48,16 +48,15 @@ def dimension(as_json: bool, **options: Any) -> None:
     m2bridge dimension --layers "3,4,2;2,3" --t 2 --attention softmax
     m2bridge dimension --d 3 --d-out 3 --a 3 --heads 2
     """
-    with failures_told():
-        network = chosen_network(options)
-        given = {name: options[name] for name in ("method", "seed", "prime")}
-        with reporter() as report:
-            found = network.dimension(progress=report, **given)
-        rendered(
-            lambda: document.dimension_document(found),
-            lambda: terminal.dimension(found),
-            as_json=as_json,
-        )
+    network = chosen_network(options)
+    given = {name: options[name] for name in ("method", "seed", "prime")}
+    with reporter() as report:
+        found = network.dimension(progress=report, **given)
+    rendered(
+        lambda: show.document.dimension_document(found),
+        lambda: show.terminal.dimension(found),
+        as_json=as_json,
+    )
 
 
 @click.command()
@@ -74,23 +73,22 @@ def unroll(as_json: bool, latex: bool, out: str | None, **options: Any) -> None:
     """
     from m2bridge.geometry.unroll import unroll as unrolled
 
-    with failures_told():
-        found = unrolled(chosen_network(options))
-        if out is not None:
-            from m2bridge.report.network_plots import unrolled_figure
-            from m2bridge.report.plots import save_figure
+    found = unrolled(chosen_network(options))
+    if out is not None:
+        from m2bridge.report.network_plots import unrolled_figure
+        from m2bridge.report.plots import save_figure
 
-            click.echo(f"wrote {save_figure(unrolled_figure(found), out)}", err=True)
-        if as_json:
-            body = {
-                "formulas": [vars(formula) for formula in found.formulas],
-                "nodes": [{**vars(node), "shape": list(node.shape)} for node in found.nodes],
-                "edges": [vars(edge) for edge in found.edges],
-                "latex": found.latex,
-            }
-            click.echo(document.json_text(document.with_model(found.network, body)))
-        else:
-            click.echo(found.latex if latex else str(found))
+        click.echo(f"wrote {save_figure(unrolled_figure(found), out)}", err=True)
+    if as_json:
+        body = {
+            "formulas": [vars(formula) for formula in found.formulas],
+            "nodes": [{**vars(node), "shape": list(node.shape)} for node in found.nodes],
+            "edges": [vars(edge) for edge in found.edges],
+            "latex": found.latex,
+        }
+        click.echo(show.document.json_text(show.document.with_model(found.network, body)))
+    else:
+        click.echo(found.latex if latex else str(found))
 
 
 @click.command()
@@ -115,13 +113,12 @@ def models(attention: str, as_json: bool) -> None:
     """
     from m2bridge.geometry.published_models import model_table
 
-    with failures_told():
-        rows = model_table(attention)
-        rendered(
-            lambda: document.models_document(attention, rows),
-            lambda: terminal.models(rows),
-            as_json=as_json,
-        )
+    rows = model_table(attention)
+    rendered(
+        lambda: show.document.models_document(attention, rows),
+        lambda: show.terminal.models(rows),
+        as_json=as_json,
+    )
 
 
 def _grid(layers: tuple[str, ...], a: str | None, t: str, **kinds: Any) -> tuple[Case, ...]:
@@ -130,6 +127,8 @@ def _grid(layers: tuple[str, ...], a: str | None, t: str, **kinds: Any) -> tuple
     Raises:
         click.BadParameter: a list of numbers is not one.
     """
+    from m2bridge.geometry.sweep import grid
+
     cases: list[Case] = []
     tokens = numbers(t, "--t")
     for text in layers:
@@ -177,31 +176,32 @@ def sweep(as_json: bool, **options: Any) -> None:
     \b
     m2bridge sweep --layers 4,4,4 --layers 6,3,2 --a 1..4 --t 1,2,3 --out table.csv
     """
-    with failures_told():
-        cases = _grid(
-            options["layers"],
-            options["a"],
-            options["t"],
-            attention=options["attention"],
-            heads=numbers(options["heads"], "--heads"),
-            skip=(options["skip"],),
+    from m2bridge.geometry.sweep import sweep as run_sweep
+
+    cases = _grid(
+        options["layers"],
+        options["a"],
+        options["t"],
+        attention=options["attention"],
+        heads=numbers(options["heads"], "--heads"),
+        skip=(options["skip"],),
+    )
+    with executor_for(options["jobs"], options["dask"]) as executor, reporter() as report:
+        found = run_sweep(
+            cases,
+            options["question"],
+            out=options["out"],
+            resume=not options["fresh"],
+            executor=executor,
+            progress=report,
         )
-        with executor_for(options["jobs"], options["dask"]) as executor, reporter() as report:
-            found = run_sweep(
-                cases,
-                options["question"],
-                out=options["out"],
-                resume=not options["fresh"],
-                executor=executor,
-                progress=report,
-            )
-        text = f"{found.computed} computed, {found.resumed} from before, {found.failed} failed"
-        text += "" if options["out"] is None else f"; wrote {options['out']}"
-        click.echo(f"m2bridge: {text}", err=True)
-        if as_json:
-            click.echo(document.json_text({"rows": list(found.rows), "failed": found.failed}))
-        elif options["out"] is None:
-            Console().print(terminal.rows_table(found.rows))
+    text = f"{found.computed} computed, {found.resumed} from before, {found.failed} failed"
+    text += "" if options["out"] is None else f"; wrote {options['out']}"
+    click.echo(f"m2bridge: {text}", err=True)
+    if as_json:
+        click.echo(show.document.json_text({"rows": list(found.rows), "failed": found.failed}))
+    elif options["out"] is None:
+        printed(show.terminal.rows_table(found.rows))
 
 
 @contextlib.contextmanager
@@ -226,5 +226,8 @@ def executor_for(jobs: int, dask: str | None) -> Iterator[Executor | None]:
     if jobs == 1:
         yield None
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool

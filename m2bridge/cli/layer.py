@@ -6,24 +6,23 @@ from typing import Any
 
 import click
 
+import m2bridge.report as show
 from m2bridge.cli.options import (
     chosen_layer,
     engine_options,
     json_option,
     layer_options,
     out_option,
+    time_limit_option,
 )
 from m2bridge.cli.running import (
-    checked_folder,
-    failures_told,
     open_session_for,
     published,
     rendered,
     reporter,
     without_macaulay2,
 )
-from m2bridge.geometry.analysis import DEFAULT_SECONDS
-from m2bridge.report import document, terminal
+from m2bridge.cli.writing import checked_folder
 
 __all__ = [
     "analyze",
@@ -46,14 +45,7 @@ _limit_option = click.option(
 @click.command()
 @layer_options
 @_degree_option
-@click.option(
-    "--time-limit",
-    type=float,
-    default=DEFAULT_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="Limit for the search for equations; finished degrees are kept.",
-)
+@time_limit_option
 @engine_options
 @json_option
 @out_option
@@ -64,12 +56,11 @@ def analyze(as_json: bool, out: str | None, save_scripts: str | None, **options:
     m2bridge analyze --d 2 --d-out 1 --a 2 --t 2
     m2bridge analyze --d 2 --d-out 2 --a 1 --json --save-scripts scripts
     """
-    with failures_told():
-        layer = chosen_layer(options)
-        folders = checked_folder(out), checked_folder(save_scripts)
-        with open_session_for(options) as session, reporter() as report:
-            found = layer.analyze(session=session, progress=report, **options)
-        published(found, document.analysis_document, terminal.analysis, as_json, folders)
+    layer = chosen_layer(options)
+    folders = checked_folder(out), checked_folder(save_scripts)
+    with open_session_for(options) as session, reporter() as report:
+        found = layer.analyze(session=session, progress=report, **options)
+    published(found, show.document.analysis_document, show.terminal.analysis, as_json, folders)
 
 
 @click.command()
@@ -92,19 +83,18 @@ def ideal(
     m2bridge ideal --d 2 --d-out 2 --a 2
     m2bridge ideal --d 3 --d-out 1 --a 3 --max-degree 4 --json
     """
-    with failures_told():
-        layer = chosen_layer(options)
-        folders = checked_folder(out), checked_folder(save_scripts)
-        method = options.pop("method")
-        macaulay2 = not no_certify or method in ("elimination", "multigraded")
-        with (
-            open_session_for(options) if macaulay2 else without_macaulay2(options) as session,
-            reporter() as report,
-        ):
-            found = layer.implicit_ideal(
-                method, session=session, certify=not no_certify, progress=report, **options
-            )
-        published(found, document.ideal_document, terminal.ideal, as_json, folders)
+    layer = chosen_layer(options)
+    folders = checked_folder(out), checked_folder(save_scripts)
+    method = options.pop("method")
+    macaulay2 = not no_certify or method in ("elimination", "multigraded")
+    with (
+        open_session_for(options) if macaulay2 else without_macaulay2(options) as session,
+        reporter() as report,
+    ):
+        found = layer.implicit_ideal(
+            method, session=session, certify=not no_certify, progress=report, **options
+        )
+    published(found, show.document.ideal_document, show.terminal.ideal, as_json, folders)
 
 
 def _ask(question: str, options: dict[str, Any]) -> Any:
@@ -137,10 +127,11 @@ def singular_locus(
     m2bridge singular-locus --d 2 --d-out 1 --a 2
     m2bridge singular-locus --d 64 --d-out 64 --a 8 --no-equations
     """
-    with failures_told():
-        folders = checked_folder(out), checked_folder(save_scripts)
-        found = _ask("singular_locus", options)
-        published(found, document.singular_document, terminal.singular_locus, as_json, folders)
+    folders = checked_folder(out), checked_folder(save_scripts)
+    found = _ask("singular_locus", options)
+    published(
+        found, show.document.singular_document, show.terminal.singular_locus, as_json, folders
+    )
 
 
 @click.command()
@@ -156,30 +147,32 @@ def boundary(as_json: bool, out: str | None, save_scripts: str | None, **options
     m2bridge boundary --d 2 --d-out 1 --a 2
     m2bridge boundary --d 3 --d-out 1 --a 1 --t 1
     """
-    with failures_told():
-        folders = checked_folder(out), checked_folder(save_scripts)
-        found = _ask("boundary", options)
-        published(found, document.boundary_document, terminal.boundary, as_json, folders)
+    folders = checked_folder(out), checked_folder(save_scripts)
+    found = _ask("boundary", options)
+    published(found, show.document.boundary_document, show.terminal.boundary, as_json, folders)
 
 
 @click.command()
 @layer_options
 @json_option
-def strata(as_json: bool, **options: Any) -> None:
+@out_option
+def strata(as_json: bool, out: str | None, **options: Any) -> None:
     """The functions by rank type of the weights: dimension, fibre, singular, boundary.
 
     \b
     m2bridge strata --d 3 --d-out 2 --a 2
+    m2bridge strata --d 64 --d-out 64 --a 8 --json
     """
-    with failures_told():
-        layer = chosen_layer(options)
-        with reporter() as report:
-            found = layer.strata(progress=report)
-        rendered(
-            lambda: document.strata_document(layer, found),
-            lambda: terminal.strata(layer, found),
-            as_json=as_json,
-        )
+    layer = chosen_layer(options)
+    folder = checked_folder(out)
+    with reporter() as report:
+        found = layer.strata(progress=report)
+    rendered(
+        lambda: show.document.strata_document(layer, found),
+        lambda: show.terminal.strata(layer, found),
+        as_json=as_json,
+        out=folder,
+    )
 
 
 @click.command()
@@ -191,15 +184,15 @@ def invariants(as_json: bool, **options: Any) -> None:
     \b
     m2bridge invariants --d 3 --d-out 1 --a 3
     """
-    with failures_told():
-        layer = chosen_layer(options)
-        with reporter():
-            found = layer.invariants()
-        rendered(
-            lambda: document.invariants_document(found),
-            lambda: terminal.invariants(found),
-            as_json=as_json,
-        )
+    layer = chosen_layer(options)
+    with reporter() as report:
+        report("published equations", 0, None)
+        found = layer.invariants()
+    rendered(
+        lambda: show.document.invariants_document(found),
+        lambda: show.terminal.invariants(found),
+        as_json=as_json,
+    )
 
 
 @click.command("verify-theorems")
@@ -215,8 +208,7 @@ def verify_theorems(as_json: bool, **options: Any) -> None:
     """
     from m2bridge.geometry.theorems import verify_theorems as verify
 
-    with failures_told():
-        given = {name: value for name, value in options.items() if value is not None}
-        with reporter() as report:
-            table = verify(progress=report, **given)
-        rendered(lambda: table.to_dict(), lambda: terminal.theorems(table), as_json=as_json)
+    given = {name: value for name, value in options.items() if value is not None}
+    with reporter() as report:
+        table = verify(progress=report, **given)
+    rendered(lambda: table.to_dict(), lambda: show.terminal.theorems(table), as_json=as_json)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+import m2bridge.report as show
 from m2bridge.cli.options import json_option
-from m2bridge.cli.running import failures_told, reporter
-from m2bridge.engine import Installation, find_m2
-from m2bridge.engine.cache import default_cache
-from m2bridge.engine.doctor import examine
-from m2bridge.engine.install import install_m2 as install
+from m2bridge.cli.running import printed, reporter
 from m2bridge.errors import M2NotFoundError
-from m2bridge.report.document import json_text
 from m2bridge.version import m2bridge_version
+
+if TYPE_CHECKING:
+    from m2bridge.engine import Installation
 
 __all__ = ["cache", "doctor", "install_m2", "run"]
 
@@ -32,24 +28,29 @@ def doctor(m2: str | None, as_json: bool) -> None:
 
     Exit status 3 when no Macaulay2 can be used.
     """
-    with failures_told():
-        with reporter():
-            found = examine(m2)
-        if as_json:
-            click.echo(json_text(found.to_dict()))
-        else:
-            table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-            for _ in range(3):
-                table.add_column(overflow="fold")  # a path that is cut cannot be copied
-            for entry in found.findings:
-                mark = "ok" if entry.ok else ("MISSING" if entry.needed else "absent")
-                style = "green" if entry.ok else ("red" if entry.needed else "dim")
-                table.add_row(Text(mark, style), entry.name, Text(entry.text))
-                if entry.remedy and not entry.ok:
-                    table.add_row("", "", Text(f"to mend it: {entry.remedy}", "dim"))
-            Console().print(table)
-        if not found.ok:
-            sys.exit(3)
+    from rich.table import Table
+    from rich.text import Text
+
+    from m2bridge.engine.doctor import examine
+
+    with reporter() as report:
+        report("trying what is here", 0, None)
+        found = examine(m2)
+    if as_json:
+        click.echo(show.document.json_text(found.to_dict()))
+    else:
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for _ in range(3):
+            table.add_column(overflow="fold")  # a path that is cut cannot be copied
+        for entry in found.findings:
+            mark = "ok" if entry.ok else ("MISSING" if entry.needed else "absent")
+            style = "green" if entry.ok else ("red" if entry.needed else "dim")
+            table.add_row(Text(mark, style), entry.name, Text(entry.text))
+            if entry.remedy and not entry.ok:
+                table.add_row("", "", Text(f"to mend it: {entry.remedy}", "dim"))
+        printed(table)
+    if not found.ok:
+        sys.exit(3)
 
 
 @click.command("install-m2")
@@ -61,19 +62,20 @@ def install_m2(wheel: str | None, if_missing: bool, as_json: bool) -> None:
 
     An older copy is replaced only after the new one has been tried.
     """
-    with failures_told():
-        there = _usable() if if_missing else None
-        if there is not None:
-            found = {"path": str(there.path), "version": there.version, "origin": there.origin}
-            text = f"Macaulay2 {there.version} is there: {there.path} (from {there.origin})"
-            click.echo(json_text(found) if as_json else text)
-            return
-        with reporter() as report:
-            done = install(wheel=None if wheel is None else Path(wheel), progress=report)
-        if as_json:
-            click.echo(json_text(_report(done)))
-        else:
-            click.echo(str(done))
+    from m2bridge.engine.install import install_m2 as install
+
+    there = _usable() if if_missing else None
+    if there is not None:
+        found = {"path": str(there.path), "version": there.version, "origin": there.origin}
+        text = f"Macaulay2 {there.version} is there: {there.path} (from {there.origin})"
+        click.echo(show.document.json_text(found) if as_json else text)
+        return
+    with reporter() as report:
+        done = install(wheel=None if wheel is None else Path(wheel), progress=report)
+    if as_json:
+        click.echo(show.document.json_text(_report(done)))
+    else:
+        click.echo(str(done))
 
 
 @click.command()
@@ -93,21 +95,20 @@ def run(file: str, as_json: bool, **options: Any) -> None:
     """
     from m2bridge.engine.running import run_file
 
-    with failures_told():
-        direct = None if as_json else _pass_on
-        done = run_file(file, on_output=direct, **options)
-        if as_json:
-            document = {
-                **vars(done),
-                "path": str(done.path),
-                "m2bridge_version": m2bridge_version(),
-            }
-            click.echo(json_text(document))
-        elif done.messages:
-            click.echo(done.messages, err=True, nl=False)
-        if done.status:
-            click.echo(f"m2bridge: {file} ended with status {done.status}", err=True)
-            sys.exit(1)
+    direct = None if as_json else _pass_on
+    done = run_file(file, on_output=direct, **options)
+    if as_json:
+        document = {
+            **vars(done),
+            "path": str(done.path),
+            "m2bridge_version": m2bridge_version(),
+        }
+        click.echo(show.document.json_text(document))
+    elif done.messages:
+        click.echo(done.messages, err=True, nl=False)
+    if done.status:
+        click.echo(f"m2bridge: {file} ended with status {done.status}", err=True)
+        sys.exit(1)
 
 
 def _pass_on(output: bytes) -> None:
@@ -127,24 +128,28 @@ def cache() -> None:
 @json_option
 def info(as_json: bool) -> None:
     """Where the cache is, and how much is in it."""
-    with failures_told():
-        found = default_cache().info()
-        if as_json:
-            click.echo(json_text({**vars(found), "folder": str(found.folder)}))
-            return
-        state = "used" if found.enabled else "off"
-        size = f"{found.bytes / 2**20:.1f} of at most {found.limit / 2**20:.0f} MiB"
-        click.echo(f"{found.folder} ({state}): {found.entries} answers, {size}")
+    from m2bridge.engine.cache import default_cache
+
+    found = default_cache().info()
+    if as_json:
+        click.echo(show.document.json_text({**vars(found), "folder": str(found.folder)}))
+        return
+    state = "used" if found.enabled else "off"
+    size = f"{found.bytes / 2**20:.1f} of at most {found.limit / 2**20:.0f} MiB"
+    click.echo(f"{found.folder} ({state}): {found.entries} answers, {size}")
 
 
 @cache.command()
 def clear() -> None:
     """Remove all answers."""
-    with failures_told():
-        click.echo(f"removed {default_cache().clear()} answers")
+    from m2bridge.engine.cache import default_cache
+
+    click.echo(f"removed {default_cache().clear()} answers")
 
 
 def _usable() -> Installation | None:
+    from m2bridge.engine import find_m2
+
     try:
         return find_m2()
     except M2NotFoundError:

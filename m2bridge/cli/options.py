@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from m2bridge.models import AttentionNetwork, LightningAttention
+from m2bridge.geometry.defaults import DEFAULT_SECONDS
+
+if TYPE_CHECKING:
+    from m2bridge.models import AttentionNetwork, LightningAttention
 
 __all__ = [
     "chosen_layer",
@@ -19,6 +22,7 @@ __all__ = [
     "numbers",
     "out_option",
     "parsed_layers",
+    "time_limit_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,7 +74,18 @@ engine_options = _together(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 out_option = click.option(
-    "--out", metavar="DIR", help="Also write report.json, report.txt and the scripts there."
+    "--out",
+    metavar="DIR",
+    help="Also write report.json, report.txt and the Macaulay2 programs, if any, there.",
+)
+
+time_limit_option = click.option(
+    "--time-limit",
+    type=float,
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="Limit for the search for equations; finished degrees are kept.",
 )
 
 
@@ -81,6 +96,8 @@ def chosen_layer(options: dict[str, Any]) -> LightningAttention:
         click.UsageError: a size is missing, or the options describe another kind of model.
         ValueError: a size is not positive.
     """
+    from m2bridge.models import LightningAttention
+
     sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
     missing = [f"--{name.replace('_', '-')}" for name, value in sizes.items() if value is None]
     if missing:
@@ -97,6 +114,8 @@ def chosen_network(options: dict[str, Any]) -> AttentionNetwork:
         click.UsageError: both ways are mixed, or neither is complete.
         ValueError, TypeError: from the model, for impossible sizes.
     """
+    from m2bridge.models import AttentionNetwork, LightningAttention
+
     layers = options.pop("layers")
     attention, heads, skip = (options.pop(name) for name in ("attention", "heads", "skip"))
     plain = attention == "lightning" and heads == 1 and not skip

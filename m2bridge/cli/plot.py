@@ -8,7 +8,7 @@ import click
 
 from m2bridge.cli.options import chosen_layer, layer_options, numbers
 from m2bridge.cli.reading import exact_numbers, read_json
-from m2bridge.cli.running import failures_told, reporter
+from m2bridge.cli.running import reporter
 
 __all__ = ["plot"]
 
@@ -32,13 +32,13 @@ _out = click.option("--out", required=True, metavar="FILE", help="A .png, .svg o
 @_out
 def strata(out: str, **options: Any) -> None:
     """The strata of a layer by dimension, singular and boundary ones marked."""
-    with failures_told():
-        from m2bridge.report.plots import hasse_figure, save_figure
+    from m2bridge.report.plots import hasse_figure, save_figure
 
-        layer = chosen_layer(options)
-        with reporter():
-            target = save_figure(hasse_figure(layer.strata(), str(layer)), out)
-        click.echo(f"wrote {target}")
+    layer = chosen_layer(options)
+    with reporter() as report:
+        report("drawing", 0, None)
+        target = save_figure(hasse_figure(layer.strata(), str(layer)), out)
+    click.echo(f"wrote {target}")
 
 
 @plot.command("slice")
@@ -49,22 +49,22 @@ def strata(out: str, **options: Any) -> None:
 @_out
 def slice_(out: str, a: int, through: str | None, seed: int | None, dimension: int) -> None:
     """A slice of the (d, d_out, a) = (2, 1, 2) neuromanifold, and what real weights miss of it."""
-    with failures_told():
-        from m2bridge.geometry.slices import default_slice, random_slice, slice_through
-        from m2bridge.models import LightningAttention
-        from m2bridge.report.plots import save_figure, slice_figure
+    from m2bridge.geometry.slices import default_slice, random_slice, slice_through
+    from m2bridge.models import LightningAttention
+    from m2bridge.report.plots import save_figure, slice_figure
 
-        layer = LightningAttention(2, 1, a)
-        points = None if through is None else exact_numbers(read_json(through))
-        with reporter():
-            if points is not None:
-                piece = slice_through(layer, points, dimension, seed or 0)
-            elif seed is not None:
-                piece = random_slice(layer, dimension, seed)
-            else:
-                piece = default_slice(layer)
-            target = save_figure(slice_figure(piece), out)
-        click.echo(f"wrote {target}")
+    layer = LightningAttention(2, 1, a)
+    points = None if through is None else exact_numbers(read_json(through))
+    with reporter() as report:
+        report("drawing", 0, None)
+        if points is not None:
+            piece = slice_through(layer, points, dimension, seed or 0)
+        elif seed is not None:
+            piece = random_slice(layer, dimension, seed)
+        else:
+            piece = default_slice(layer)
+        target = save_figure(slice_figure(piece), out)
+    click.echo(f"wrote {target}")
 
 
 @plot.command()
@@ -78,14 +78,11 @@ def slice_(out: str, a: int, through: str | None, seed: int | None, dimension: i
 @_out
 def dimension(out: str, widths: str, **options: Any) -> None:
     """Dimension against width: computed, by the published formula, and the parameter count."""
-    with failures_told():
-        from m2bridge.geometry.width import dimension_against_width
-        from m2bridge.report.network_plots import width_figure
-        from m2bridge.report.plots import save_figure
+    from m2bridge.geometry.width import dimension_against_width
+    from m2bridge.report.network_plots import width_figure
+    from m2bridge.report.plots import save_figure
 
-        with reporter() as report:
-            points = dimension_against_width(
-                numbers(widths, "--widths"), progress=report, **options
-            )
-        layers = f"{options['depth']} layers, {options['attention']} attention, t = {options['t']}"
-        click.echo(f"wrote {save_figure(width_figure(points, layers), out)}")
+    with reporter() as report:
+        points = dimension_against_width(numbers(widths, "--widths"), progress=report, **options)
+    layers = f"{options['depth']} layers, {options['attention']} attention, t = {options['t']}"
+    click.echo(f"wrote {save_figure(width_figure(points, layers), out)}")

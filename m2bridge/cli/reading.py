@@ -10,8 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 __all__ = ["exact_numbers", "read_json", "read_weights"]
 
 _BINARY = (".npy", ".pt", ".pth", ".safetensors", ".pkl", ".h5")
@@ -60,6 +58,8 @@ def read_weights(name: str) -> dict[str, Any]:
         ValueError: the file cannot be read, or one of the three is missing.
     """
     if name.endswith(".npz"):
+        import numpy as np
+
         try:
             with np.load(name, allow_pickle=False) as file:
                 found: Mapping[str, Any] = {key: file[key] for key in file.files}

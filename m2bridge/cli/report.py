@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from m2bridge.cli.options import chosen_layer, engine_options, layer_options
-from m2bridge.cli.running import (
-    checked_folder,
-    failures_told,
-    open_session_for,
-    reporter,
-    write_file,
+from m2bridge.cli.options import (
+    chosen_layer,
+    engine_options,
+    layer_options,
+    time_limit_option,
 )
+from m2bridge.cli.running import open_session_for, reporter
+from m2bridge.cli.writing import checked_folder, write_folder
 
 __all__ = ["report"]
 
@@ -22,9 +21,7 @@ __all__ = ["report"]
 @click.command()
 @layer_options
 @click.option("--max-degree", type=int, help="Last degree to search for equations.")
-@click.option(
-    "--time-limit", type=float, metavar="SECONDS", help="Limit for the search for equations."
-)
+@time_limit_option
 @engine_options
 @click.option("--out", metavar="DIR", required=True, help="The folder to write to.")
 def report(out: str, save_scripts: str | None, **options: Any) -> None:
@@ -41,25 +38,22 @@ def report(out: str, save_scripts: str | None, **options: Any) -> None:
     from m2bridge.report.html import html_report
     from m2bridge.report.latex import latex_report
 
-    with failures_told():
-        layer = chosen_layer(options)
-        folder, scripts = checked_folder(out), checked_folder(save_scripts)
-        assert folder is not None
-        with open_session_for(options) as session, reporter() as progress:
-            found = layer.analyze(session=session, progress=progress, **options)
-            progress("pictures", 0, None)
-            drawn, missing = pictures(found, "pdf")
-            beside = []
-            for picture in drawn:
-                file = Path(f"{picture.name}.{picture.kind}")
-                (folder / file).write_bytes(picture.content)
-                beside.append((file.name, picture.caption))
-            write_file(folder / "report.html", html_report(found))
-            write_file(folder / "report.tex", latex_report(found, beside))
-            write_file(folder / "report.json", json_text(analysis_document(found)) + "\n")
-        found.provenance.save(folder / "scripts")
-        if scripts is not None:
-            found.provenance.save(scripts)
-        for reason in missing:
-            click.echo(f"m2bridge: {reason}", err=True)
-        click.echo(f"wrote {folder / 'report.html'} and {folder / 'report.tex'}")
+    layer = chosen_layer(options)
+    folder, scripts = checked_folder(out), checked_folder(save_scripts)
+    assert folder is not None
+    with open_session_for(options) as session, reporter() as progress:
+        found = layer.analyze(session=session, progress=progress, **options)
+        progress("pictures", 0, None)
+        drawn, missing = pictures(found, "pdf")
+        files: dict[str, str | bytes] = {f"{p.name}.{p.kind}": p.content for p in drawn}
+        beside = [(f"{p.name}.{p.kind}", p.caption) for p in drawn]
+        progress("pages", 0, None)
+        files["report.html"] = html_report(found)
+        files["report.tex"] = latex_report(found, beside)
+        files["report.json"] = json_text(analysis_document(found)) + "\n"
+        write_folder(folder, files, found.provenance)
+    if scripts is not None:
+        write_folder(scripts, {}, found.provenance, programs=".")
+    for reason in missing:
+        click.echo(f"m2bridge: {reason}", err=True)
+    click.echo(f"wrote {folder / 'report.html'} and {folder / 'report.tex'}")

@@ -1,44 +1,43 @@
-"""From a library call to an exit status: errors, renderings, files."""
+"""From a library call to an exit status: errors, sessions, renderings."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from rich.console import Console, RenderableType
 
 from m2bridge.cli.progress import Reporter
-from m2bridge.engine import Session
 from m2bridge.errors import (
     DockerError,
-    EngineError,
     M2BridgeError,
     M2Error,
     M2MemoryError,
     M2NotFoundError,
     M2TimeoutError,
 )
-from m2bridge.models import session_for
-from m2bridge.provenance import Provenance
-from m2bridge.report.document import json_text
-from m2bridge.scripts import without_cache
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from m2bridge.engine import Session
+    from m2bridge.provenance import Provenance
 
 __all__ = [
-    "checked_folder",
+    "Interrupted",
     "failures_told",
     "open_session_for",
+    "printed",
     "published",
     "rendered",
     "reporter",
     "without_macaulay2",
-    "write_file",
 ]
 
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
@@ -55,38 +54,78 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
 )
 
 
+class Interrupted(BaseException):
+    """A Ctrl-C, under a name that click does not know."""
+
+
 @contextlib.contextmanager
 def failures_told() -> Iterator[None]:
-    """Turns exceptions into one message on standard error and the exit status of the contract."""
+    """Turns exceptions into one message on standard error and the exit status of the contract.
+
+    Around a whole run, arguments and --help included. What was printed is flushed here: left to
+    Python's end, a full disk would be told in Python's words and with another status.
+    """
     try:
-        yield
-    except click.ClickException:
-        raise
-    except KeyboardInterrupt:
-        click.echo("m2bridge: interrupted", err=True)
-        sys.exit(130)
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except click.ClickException as error:
+        with contextlib.suppress(OSError):
+            error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, Interrupted, click.Abort):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends us at once
+        _end("interrupted", 130)
     except BrokenPipeError:
         # The reader of our output (a pager, head) has left; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()
         sys.exit(1)
     except Exception as error:
         for kind, status in _STATUS:
             if isinstance(error, kind):
-                click.echo(f"m2bridge: {error}", err=True)
-                sys.exit(status)
+                if isinstance(error, OSError):
+                    _abandon_output()
+                _end(_words(error), status)
         raise
+
+
+def _words(error: Exception) -> str:
+    """The message of an error; those of the system without their number."""
+    if isinstance(error, OSError) and error.strerror:
+        where = "writing the answer" if error.filename is None else error.filename
+        return f"{where}: {error.strerror}"
+    return str(error)
+
+
+def _end(message: str, status: int) -> NoReturn:
+    with contextlib.suppress(OSError):
+        click.echo(f"m2bridge: {message}", err=True)
+    sys.exit(status)
+
+
+def _abandon_output() -> None:
+    """What is still unwritten would fail once more when Python ends, with a message of its own."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 @contextlib.contextmanager
 def reporter() -> Iterator[Reporter]:
     """Progress on standard error while the block runs."""
-    with Reporter(Console(stderr=True)) as report:
+    with Reporter() as report:
         yield report
 
 
 @contextlib.contextmanager
 def open_session_for(options: dict[str, Any]) -> Iterator[Session]:
     """The session that the engine options describe; takes them out of ``options``."""
+    from m2bridge.models import session_for
+    from m2bridge.scripts import without_cache
+
     caching = without_cache() if options.pop("no_cache") else contextlib.nullcontext()
     with (
         caching,
@@ -109,44 +148,19 @@ def without_macaulay2(options: dict[str, Any]) -> Iterator[None]:
     yield None
 
 
-def checked_folder(name: str | None) -> Path | None:
-    """A folder that results go to, made and tried before any work starts.
-
-    Raises:
-        EngineError: it cannot be written.
-    """
-    if name is None:
-        return None
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise EngineError(f"the folder {name} cannot be written: {error.strerror}") from error
-    return folder
+def printed(readable: RenderableType) -> None:
+    """Prints something readable on standard output, with colours if that is a terminal."""
+    click.echo(_for_here(readable), nl=False, color=True)
 
 
-def write_file(path: Path, text: str) -> None:
-    """Writes a whole file or nothing: an old file stays until the new one is complete.
+def _for_here(readable: RenderableType) -> str:
+    """As wide and as coloured as standard output wants it."""
+    from rich.console import Console
 
-    Raises:
-        EngineError: it cannot be written.
-    """
-    try:
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(part).chmod(0o666 & ~umask)
-            Path(part).replace(path)
-        except BaseException:
-            Path(part).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise EngineError(f"{path} cannot be written: {error.strerror}") from error
+    console = Console()
+    with console.capture() as text:
+        console.print(readable)
+    return text.get()
 
 
 def rendered(
@@ -162,14 +176,27 @@ def rendered(
 
     Both forms are made only when they are needed: a document may hold thousands of polynomials.
     """
-    if scripts is not None and provenance is not None:
-        provenance.save(scripts)
-    if out is not None:
-        _write_report(document(), readable(), out, provenance)
-    if as_json:
-        click.echo(json_text(document()))
-    else:
-        Console().print(readable())
+    from m2bridge.cli.writing import write_folder
+    from m2bridge.report.document import json_text
+
+    with reporter() as report:
+        report("writing the answer", 0, None)
+        text = json_text(document()) + "\n" if as_json or out is not None else ""
+        if scripts is not None and provenance is not None:
+            write_folder(scripts, {}, provenance, programs=".")
+        if out is not None:
+            write_folder(out, {"report.txt": _plain(readable()), "report.json": text}, provenance)
+        answer = text if as_json else _for_here(readable())
+    click.echo(answer, nl=False, color=True)
+
+
+def _plain(readable: RenderableType) -> str:
+    """Something readable as a text file."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    Console(width=100, file=text, color_system=None).print(readable)
+    return text.getvalue()
 
 
 def published(
@@ -188,17 +215,3 @@ def published(
         scripts=folders[1],
         provenance=found.provenance,
     )
-
-
-def _write_report(
-    document: Mapping[str, Any],
-    readable: RenderableType,
-    out: Path,
-    provenance: Provenance | None,
-) -> None:
-    text = io.StringIO()
-    Console(width=100, file=text, color_system=None).print(readable)
-    write_file(out / "report.txt", text.getvalue())
-    if provenance is not None:
-        provenance.save(out / "scripts")
-    write_file(out / "report.json", json_text(document) + "\n")

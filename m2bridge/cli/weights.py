@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
+import m2bridge.report as show
 from m2bridge.cli.options import (
     chosen_layer,
     chosen_network,
@@ -17,22 +17,19 @@ from m2bridge.cli.options import (
     network_options,
 )
 from m2bridge.cli.reading import exact_numbers, read_json, read_weights
-from m2bridge.cli.running import (
-    checked_folder,
-    failures_told,
-    open_session_for,
-    rendered,
-    reporter,
-)
-from m2bridge.models import AttentionNetwork, LightningAttention
-from m2bridge.provenance import watched
-from m2bridge.report import document, weights_text
+from m2bridge.cli.running import open_session_for, rendered, reporter
+from m2bridge.cli.writing import checked_folder
+
+if TYPE_CHECKING:
+    from m2bridge.models import AttentionNetwork, LightningAttention
 
 __all__ = ["fibre", "identify", "recognize"]
 
 
 def _layer_of(weights: Mapping[str, Any], options: dict[str, Any]) -> LightningAttention:
     """The layer of the weights' shapes; sizes that were given too must agree (checked later)."""
+    import numpy as np
+
     shapes = {}
     for name in ("Q", "V"):
         try:
@@ -70,24 +67,30 @@ def identify(file: str, as_json: bool, tolerance: float | None, **options: Any) 
     \b
     m2bridge identify weights.npz --t 8
     """
-    with failures_told():
-        weights = read_weights(file)
-        layer = _layer_of(weights, options)
-        if np.ndim(weights["Q"]) == 3:
+    import numpy as np
+
+    weights = read_weights(file)
+    layer = _layer_of(weights, options)
+    many = np.ndim(weights["Q"]) == 3
+    if many:
+        with reporter() as report:
+            report("ranks", 0, None)
             batch = layer.identify_batch(**weights, tolerance=tolerance)
-            body = weights_text.batch_body(batch)
-            rendered(
-                lambda: document.with_model(layer, body),
-                lambda: weights_text.batch(batch),
-                as_json=as_json,
-            )
-            return
-        found = layer.identify(**weights, tolerance=tolerance)
+        body = show.weights_text.batch_body(batch)
         rendered(
-            lambda: document.with_model(layer, found.as_dict()),
-            lambda: weights_text.identification(found),
+            lambda: show.document.with_model(layer, body),
+            lambda: show.weights_text.batch(batch),
             as_json=as_json,
         )
+        return
+    with reporter() as report:
+        report("ranks", 0, None)
+        found = layer.identify(**weights, tolerance=tolerance)
+    rendered(
+        lambda: show.document.with_model(layer, found.as_dict()),
+        lambda: show.weights_text.identification(found),
+        as_json=as_json,
+    )
 
 
 @click.command()
@@ -103,14 +106,16 @@ def recognize(file: str, as_json: bool, **options: Any) -> None:
     \b
     echo '[1, 0, 0, 1, 1, 2]' | m2bridge recognize - --d 2 --d-out 1 --a 2
     """
-    with failures_told():
-        layer = chosen_layer(options)
-        found = layer.recognize(_coefficients(file))
-        rendered(
-            lambda: document.with_model(layer, found.as_dict()),
-            lambda: weights_text.recognition(found),
-            as_json=as_json,
-        )
+    layer = chosen_layer(options)
+    given = _coefficients(file)
+    with reporter() as report:
+        report("recognizing the function", 0, None)
+        found = layer.recognize(given)
+    rendered(
+        lambda: show.document.with_model(layer, found.as_dict()),
+        lambda: show.weights_text.recognition(found),
+        as_json=as_json,
+    )
 
 
 def _coefficients(file: str) -> Any:
@@ -150,14 +155,15 @@ def fibre(
     m2bridge fibre --layers "2,2,1;2,1" --prove
     m2bridge fibre --weights weights.json
     """
-    with failures_told():
-        if weights is not None and function is not None:
-            raise click.UsageError("give --weights or --function, not both")
-        if weights is None and function is None:
-            _generic_fibre(chosen_network(options), as_json, prove, options)
-            return
-        if prove:
-            raise click.UsageError("--prove goes without --weights and --function")
+    if weights is not None and function is not None:
+        raise click.UsageError("give --weights or --function, not both")
+    if weights is None and function is None:
+        _generic_fibre(chosen_network(options), as_json, prove, options)
+        return
+    if prove:
+        raise click.UsageError("--prove goes without --weights and --function")
+    with reporter() as report:
+        report("fibre", 0, None)
         if weights is not None:
             given = read_weights(weights)
             layer = _layer_of(given, options)
@@ -165,17 +171,19 @@ def fibre(
         else:
             layer = chosen_layer(options)
             found = layer.fibre(_coefficients(str(function)))
-        rendered(
-            lambda: document.with_model(layer, found.as_dict()),
-            lambda: weights_text.fibre(found),
-            as_json=as_json,
-        )
+    rendered(
+        lambda: show.document.with_model(layer, found.as_dict()),
+        lambda: show.weights_text.fibre(found),
+        as_json=as_json,
+    )
 
 
 def _generic_fibre(
     network: AttentionNetwork, as_json: bool, prove: bool, options: dict[str, Any]
 ) -> None:
     """The fibre over a general function, printed; with Macaulay2 if that was asked for."""
+    from m2bridge.provenance import watched
+
     seed, scripts = options["seed"], checked_folder(options.pop("save_scripts"))
     if prove:
         with open_session_for(options) as session, reporter() as report, watched(session) as watch:
@@ -186,8 +194,8 @@ def _generic_fibre(
             generic = network.generic_fibre(seed=seed, progress=report)
         provenance = None
     rendered(
-        lambda: document.generic_fibre_document(generic, provenance),
-        lambda: weights_text.generic_fibre(generic),
+        lambda: show.document.generic_fibre_document(generic, provenance),
+        lambda: show.weights_text.generic_fibre(generic),
         as_json=as_json,
         scripts=scripts,
         provenance=provenance,

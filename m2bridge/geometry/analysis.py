@@ -14,6 +14,7 @@ from m2bridge.display import brief, facts_html, sections_html, settled, size, ta
 from m2bridge.engine import Session
 from m2bridge.errors import SizeLimitError, VerificationError
 from m2bridge.geometry.boundary import Boundary, boundary
+from m2bridge.geometry.defaults import DEFAULT_SECONDS
 from m2bridge.geometry.depth.formulas import published
 from m2bridge.geometry.elimination import (
     count_minors,
@@ -35,9 +36,6 @@ Progress = Callable[[str, int, int | None], None]
 
 _CROSS_CHECK_MINORS = 2_000
 _CROSS_CHECK_SECONDS = 60.0
-
-DEFAULT_SECONDS = 60.0
-"""Where no bound on the degrees is proved, an analysis searches for equations this long."""
 
 
 @dataclass(frozen=True)

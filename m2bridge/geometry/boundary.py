@@ -16,6 +16,7 @@ from m2bridge.attention import Layer
 from m2bridge.display import (
     brief,
     facts_html,
+    listed,
     polynomials_html,
     sections_html,
     settled,
@@ -88,7 +89,7 @@ class Boundary:
             ("beyond it", self.complement),
             ("dimension beyond it", size(self.complement_dimension)),
             ("real functions", self.semialgebraic),
-            ("strata", ", ".join(map(str, self.types)) or "none"),
+            ("strata", listed(self.types)),
         ]
         parts = [facts_html(f"Boundary of the real functions of {self.layer}", rows)]
         if self.inequalities:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m2bridge.attention import Layer
-from m2bridge.display import brief, facts_html, sections_html, size
+from m2bridge.display import brief, facts_html, listed, sections_html, size
 from m2bridge.geometry.strata.claims import model_dimension
 from m2bridge.geometry.strata.closures import (
     Component,
@@ -61,7 +61,7 @@ class SingularLocus:
             ("dimension", size(self.dimension)),
             ("certainty", self.certainty),
             ("components", len(self.components)),
-            ("singular strata", ", ".join(map(str, self.types)) or "none"),
+            ("singular strata", listed(self.types)),
             ("method", self.method),
         ]
         head = facts_html(f"Singular locus of {self.layer}", rows)

@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy
 
+from m2bridge.display import MOST_ROWS, listed
 from m2bridge.geometry.analysis import Analysis
 from m2bridge.geometry.slices import default_slice
 from m2bridge.geometry.strata.closures import Component
@@ -88,9 +89,10 @@ def facts(analysis: Analysis, written: Written) -> dict[str, Any]:
         "analysis": analysis,
         "numbers": _numbers(analysis),
         "equations": _equations(analysis, written),
-        "strata": [_stratum(stratum) for stratum in reversed(analysis.strata)],
+        "strata": [_stratum(stratum) for stratum in analysis.strata[: -MOST_ROWS - 1 : -1]],
+        "more_strata": max(0, len(analysis.strata) - MOST_ROWS),
         "singular": [_component(c, written) for c in analysis.singular_locus.components],
-        "singular_certificate": analysis.singular_locus.certificate,
+        "singular_certificate": _cut(analysis.singular_locus.certificate),
         "boundary": [_component(c, written) for c in edge.components],
         "inequalities": [(written(i.polynomial), i.text) for i in edge.inequalities or ()],
         "points": [_point(point, layer.ambient_dimension) for point in edge.points],
@@ -178,7 +180,7 @@ def _component(component: Component, written: Written) -> dict[str, Any]:
     return {
         "dimension": component.dimension,
         "degree": "not known" if component.degree is None else component.degree,
-        "strata": ", ".join(_tuple(kind) for kind in component.strata),
+        "strata": listed([_tuple(kind) for kind in component.strata]),
         "counts": counts,
         "shown": shown,
         "more": more,
@@ -190,6 +192,11 @@ def _component(component: Component, written: Written) -> dict[str, Any]:
 def _point(point: Any, size: int) -> tuple[str, str, str]:
     coordinates = _tuple(point.coordinates) if size <= 24 else f"{size} coordinates"
     return point.side, coordinates, point.text
+
+
+def _cut(lines: Sequence[str]) -> list[str]:
+    left = len(lines) - MOST_ROWS
+    return [*lines[:MOST_ROWS], *([f"and {left} more lines"] if left > 0 else [])]
 
 
 def _tuple(values: Sequence[Any]) -> str:

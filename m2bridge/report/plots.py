@@ -5,6 +5,7 @@ matplotlib is an optional dependency; everything else here is data made by `geom
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,9 +56,12 @@ def save_figure(figure: Figure, path: str | Path, dpi: int = 160) -> Path:
         metadata = {"CreationDate": None}
     from matplotlib import rc_context
 
+    content = io.BytesIO()  # so that an interruption leaves no half of a file
     # Without a salt the ids inside SVG files would differ from run to run.
     with rc_context({"svg.hashsalt": "m2bridge"}):
-        figure.savefig(target, dpi=dpi, metadata=metadata, facecolor="white")
+        kind = target.suffix.lower()[1:]
+        figure.savefig(content, format=kind, dpi=dpi, metadata=metadata, facecolor="white")
+    target.write_bytes(content.getvalue())
     return target
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from m2bridge.attention.layer import Layer
 from m2bridge.attention.network import Network
+from m2bridge.display import listed
 from m2bridge.geometry.analysis import Analysis
 from m2bridge.geometry.boundary import Boundary
 from m2bridge.geometry.depth.result import DimensionResult
@@ -41,6 +42,7 @@ __all__ = [
 
 _MOST_POLYNOMIALS = 6
 _LONGEST_POLYNOMIAL = 400
+_MOST_STRATA = 1_000
 
 
 def model_line(network: Network) -> Text:
@@ -136,7 +138,12 @@ def _strata_table(layer: Layer, found: Sequence[Stratum]) -> Table:
     for name in (kind, "dimension", "tangent", "singular", "boundary", "fibre"):
         left = name in (kind, "fibre")
         table.add_column(name, justify="left" if left else "right", overflow="fold")
-    for stratum in found:
+    omitted = range(_MOST_STRATA // 2, len(found) - _MOST_STRATA // 2)
+    for k, stratum in enumerate(found):
+        if k in omitted:
+            if k == omitted.start:
+                table.add_row(f"... {len(omitted):,} more (--json has all)", *[""] * 5)
+            continue
         flag = "bold" if stratum.singular or stratum.boundary else ""
         table.add_row(
             str(stratum.type),
@@ -151,10 +158,9 @@ def _strata_table(layer: Layer, found: Sequence[Stratum]) -> Table:
 
 
 def _component(component: Component) -> list[RenderableType]:
-    types = ", ".join(map(str, component.strata))
     rows: list[tuple[str, Any]] = [
         ("component", f"dimension {component.dimension}, degree {_some(component.degree)}"),
-        ("strata in it", types),
+        ("strata in it", listed(component.strata)),
         ("equations", counts_text(component.generators_by_degree, component.complete)),
         ("prime ideal?", _truth(component.prime)),
         ("why", component.certificate),

@@ -50,9 +50,46 @@ def test_names_of_commands_are_completed_without_waiting_for_sympy(beginning: st
     assert "sympy" not in done.stderr
 
 
-def test_options_of_the_program_and_of_a_command_are_completed() -> None:
+def test_options_of_the_program_are_completed() -> None:
     assert "plain,--version" in completed("m2bridge --", 1).stdout.split()
-    assert "plain,--d-out" in completed("m2bridge strata --d", 2).stdout.split()
+
+
+SLOW = re.compile(r"\|\s+(sympy|numpy|flint|rich|jinja2|multiprocessing)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("plot", "cache")])
+def test_options_are_completed_without_waiting_for_sympy(command: str) -> None:
+    done = completed(f"m2bridge {command} --", 2)
+    assert "plain,--help" in done.stdout.split()
+    assert len(done.stdout.split()) > 1
+    assert not SLOW.search(done.stderr)
+    assert "m2bridge.cli" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("plot", "strata", "--help")])
+def test_versions_and_help_do_not_wait_for_sympy_either(arguments: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "m2bridge", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert not SLOW.search(done.stderr)
+    assert "m2bridge.cli" in done.stderr
+
+
+def test_the_package_itself_is_quick_to_import_and_has_its_names() -> None:
+    program = "import sys, m2bridge; print('sympy' in sys.modules, m2bridge.__version__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program + "; from m2bridge import LightningAttention"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split()[0] == "False"
+    assert done.stdout.split()[1][0].isdigit()
 
 
 def on_a_terminal(**environment: str) -> str:

@@ -11,7 +11,15 @@ from typing import Any
 import sympy
 
 from m2bridge.attention import Layer
-from m2bridge.display import brief, counts, facts_html, latex_lines, polynomials_html, settled
+from m2bridge.display import (
+    brief,
+    counts,
+    facts_html,
+    latex_lines,
+    listed,
+    polynomials_html,
+    settled,
+)
 from m2bridge.errors import SizeLimitError
 from m2bridge.geometry.generators import Generators, module_sources, texts
 from m2bridge.geometry.hilbert import generator_degree_bound
@@ -101,7 +109,7 @@ class Component:
             ("degree", settled(self.degree, "no formula for this closure is known")),
             ("certainty", self.certainty),
             ("why", "; ".join(self.reasons)),
-            ("strata in it", ", ".join(map(str, self.strata))),
+            ("strata in it", listed(self.strata)),
             ("equations", counts(self.generators_by_degree)),
             ("all equations?", settled(self.complete, unasked)),
             ("prime ideal?", settled(self.prime, unasked)),

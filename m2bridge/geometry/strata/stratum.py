@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from m2bridge.attention import Layer
-from m2bridge.display import Html, facts_html, sections_html, settled, table_html
+from m2bridge.display import MOST_ROWS, Html, facts_html, sections_html, settled, table_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -230,11 +230,11 @@ class Stratum(ABC):
 def strata_html(found: Sequence[Stratum], title: str = "") -> Html:
     """Strata as one table, a row each, with the least certain of a row's claims."""
     rows = []
-    for s in found:
+    for s in found[:MOST_ROWS]:
         sure = {claim.certainty for claim in s.claims.values()}
         certainty = "conjectural" if "conjectural" in sure else "proved"
         numbers = (s.type, s.dimension, s.tangent_dimension, s.singular)
         boundary = "in part" if s.boundary is None else s.boundary
         rows.append((*numbers, boundary, s.fibre, certainty))
     header = ("type", "dimension", "tangent", "singular", "boundary", "fibre", "certainty")
-    return table_html(header, rows, title)
+    return table_html(header, rows, title, len(found))
