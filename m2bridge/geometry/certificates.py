@@ -126,7 +126,7 @@ def _by_series(
             return Verdict(
                 True,
                 f"The Hilbert series of the generators modulo {prime}, computed by Macaulay2, "
-                "equals the Hilbert series of the image (docs/theory, theorem 7), so they generate "
+                "equals the Hilbert series of the image (theory page, theorem 7), so they generate "
                 "the whole ideal over QQ.",
             )
         gap = max(gap, _first_difference(found, expected))

@@ -65,7 +65,7 @@ def theoretical_verdict(layer: Layer, ideal: WeightIdeal) -> Verdict:
         return Verdict(
             None,
             f"{known} No bound on the degrees of generators is proved for this model.",
-            "A higher max_degree may settle it.",
+            "A higher max_degree may show more equations, but not that none are left.",
         )
     limit, reason = bound
     if top >= limit:

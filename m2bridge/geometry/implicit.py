@@ -83,7 +83,8 @@ def implicit_ideal(
         ideal, verdict = settle(layer, ideal, max_degree, session, deadline, options)
     else:
         verdict = Verdict(None, f"Complete up to degree {ideal.max_degree}; not certified further.")
-    return from_weights(layer, ideal, Verdict(verdict.complete, verdict.reason + remark))
+    reason = verdict.reason if verdict.complete else verdict.reason + remark
+    return from_weights(layer, ideal, Verdict(verdict.complete, reason))
 
 
 def _check_degree(max_degree: int | None) -> None:

@@ -71,9 +71,9 @@ def search(
     while ideal.max_degree < last:
         degree = ideal.max_degree + 1
         if max_degree is None and _large(layer, degree):
-            return ideal, f" max_degree=None stopped before degree {degree}, which is large."
+            return ideal, f" The search ended by itself before degree {degree}, which is large."
         if max_degree is None and bound is None and _unbounded_stop(layer, ideal):
-            return ideal, " max_degree=None stopped here, since no bound is known."
+            return ideal, " The search ended by itself here, since no bound is known."
         try:
             ideal = next_degree(ideal, deadline=deadline, **options)
         except TimeoutError as exc:
@@ -104,7 +104,7 @@ def settle(
     if verdict.complete is None:
         verdict = _look_ahead(layer, ideal, verdict, deadline, options)
     if session is None and verdict.hint:
-        text = f"{verdict.reason} {verdict.hint} So may Macaulay2 (pass a session)."
+        text = f"{verdict.reason} {verdict.hint} Macaulay2 may settle it (pass a session)."
         return ideal, Verdict(verdict.complete, text)
     while verdict.complete is None and session is not None:
         left = None if deadline is None else deadline - time.monotonic()
