@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,9 @@ def identification(found: Identification) -> RenderableType:
         rows.append(("tolerance", f"{found.tolerance:.3g}"))
     for spectrum in found.spectra:
         values = ", ".join(f"{value:.4g}" for value in spectrum.values)
-        rows.append((f"singular values of {spectrum.name}", f"{values} (gap {spectrum.gap:.3g})"))
+        if math.isfinite(spectrum.gap):
+            values += f" (gap {spectrum.gap:.3g})"
+        rows.append((f"singular values of {spectrum.name}", f"{values}, rank {spectrum.rank}"))
     for distance in found.distances:
         text = f"{distance.value:.4g} ({distance.kind}): {distance.condition}"
         rows.append((f"distance to {distance.to}", text))

@@ -192,12 +192,12 @@ def test_nearest_weights_are_where_they_are_said_to_be(shape, t):
             far = np.hypot(np.linalg.norm(near.V - V), np.linalg.norm(near.A - A))
             assert far == pytest.approx(x.value, abs=1e-9)
             assert x.lower <= x.value + 1e-12
-            assert (x.kind == "exact") is (x.lower == x.value)
+            assert (x.kind == "minimum") is (x.lower == x.value)
             there = identify(layer, near.Q, near.K, near.V, tolerance=1e-11)
             verdict = {"zero": there.zero, "singular": there.singular, "boundary": there.boundary}
             assert verdict[x.to] is True, x
         if t == 2:
-            assert all(x.kind == "exact" for x in found.distances)
+            assert all(x.kind == "minimum" for x in found.distances)
 
 
 def test_distances_are_shortest():

@@ -98,7 +98,7 @@ def _rank_distance(
         V1, A1 = _truncated(V, v), _truncated(A, r)
     value = _norm(V - V1, A - A1)
     nearest = weights_of(layer, V1, A1)
-    return Distance(to, _condition(layer, kind), kind, value, "exact", value, nearest)
+    return Distance(to, _condition(layer, kind), kind, value, "minimum", value, nearest)
 
 
 def _norm(*differences: Array) -> float:
@@ -113,7 +113,13 @@ def _to_zero(layer: Layer, V: Array, A: Array) -> Distance:
         S = (A + A.T) / 2
         if _norm(S) <= norm_v:
             return Distance(
-                "zero", "sym A = 0", kind, _norm(S), "exact", _norm(S), weights_of(layer, V, A - S)
+                "zero",
+                "sym A = 0",
+                kind,
+                _norm(S),
+                "minimum",
+                _norm(S),
+                weights_of(layer, V, A - S),
             )
     if norm_v <= norm_a:
         nearest, condition = weights_of(layer, 0 * V, A), "V = 0"
@@ -123,7 +129,7 @@ def _to_zero(layer: Layer, V: Array, A: Array) -> Distance:
     lower = value
     if layer.t == 1 and layer.a < layer.d:
         lower = min(norm_v, _norm((A + A.T) / 2))
-    kind_of = "exact" if lower == value else "upper bound"
+    kind_of = "minimum" if lower == value else "upper bound"
     return Distance("zero", condition, kind, value, kind_of, lower, nearest)
 
 
@@ -191,7 +197,7 @@ def _drop(
         condition,
         kind,
         value,
-        "exact" if exact else "upper bound",
+        "minimum" if exact else "upper bound",
         value if exact else lower,
         weights_of(layer, V1, A1),
     )

@@ -47,8 +47,8 @@ class Distance:
         condition: the condition on V' and A' in words.
         stratum: the type of the stratum whose closure it is.
         value: the distance, or an upper bound.
-        kind: ``"exact"`` up to rounding, or ``"upper bound"``.
-        lower: a proved lower bound; equal to ``value`` when exact.
+        kind: ``"minimum"`` (computed in floating point), or ``"upper bound"``.
+        lower: a proved lower bound; equal to ``value`` at a minimum.
         nearest: weights Q', K', V' at that distance.
     """
 
