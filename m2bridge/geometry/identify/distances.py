@@ -111,16 +111,10 @@ def _to_zero(layer: Layer, V: Array, A: Array) -> Distance:
     norm_v, norm_a = _norm(V), _norm(A)
     if layer.t == 1 and layer.a >= layer.d:
         S = (A + A.T) / 2
-        if _norm(S) <= norm_v:
-            return Distance(
-                "zero",
-                "sym A = 0",
-                kind,
-                _norm(S),
-                "minimum",
-                _norm(S),
-                weights_of(layer, V, A - S),
-            )
+        size = _norm(S)
+        if size <= norm_v:
+            nearest = weights_of(layer, V, A - S)
+            return Distance("zero", "sym A = 0", kind, size, "minimum", size, nearest)
     if norm_v <= norm_a:
         nearest, condition = weights_of(layer, 0 * V, A), "V = 0"
     else:
