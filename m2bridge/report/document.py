@@ -26,6 +26,7 @@ from m2bridge.provenance import Provenance
 
 __all__ = [
     "MOST_COORDINATES",
+    "MOST_DETAILED",
     "analysis_document",
     "boundary_document",
     "coordinates_document",
@@ -41,6 +42,8 @@ __all__ = [
     "with_model",
 ]
 
+MOST_DETAILED = 20_000
+"""Of more strata, ``real_forms`` is null, and ``real_forms_reason`` says why."""
 
 MOST_COORDINATES = 100_000
 """Above, ``coordinates`` is null in documents, and ``coordinates_reason`` says why."""
@@ -147,8 +150,18 @@ def strata_document(layer: Layer, strata: tuple[Stratum, ...]) -> dict[str, Any]
     """What ``m2bridge strata`` prints."""
     claims = [stratum.claims for stratum in strata]  # made anew at each look
     certainty = {name: _weakest(entry[name].certainty for entry in claims) for name in claims[0]}
-    body = {"strata": [stratum.to_dict() for stratum in strata], "certainty": certainty}
+    body: dict[str, Any] = {"strata": [_stratum(s, len(strata)) for s in strata]}
+    if layer.t == 1 and len(strata) > MOST_DETAILED:
+        body["real_forms_reason"] = f"not listed for more than {MOST_DETAILED} strata"
+    body["certainty"] = certainty
     return with_model(layer, body)
+
+
+def _stratum(stratum: Stratum, among: int) -> dict[str, Any]:
+    entry = stratum.to_dict()
+    if among > MOST_DETAILED and "real_forms" in entry:
+        entry["real_forms"] = None
+    return entry
 
 
 _STRENGTH = ("proved", "modular", "numerical", "conjectural")

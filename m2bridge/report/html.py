@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from m2bridge.geometry.analysis import Analysis
 from m2bridge.report.document import analysis_document, json_text
@@ -74,11 +75,15 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def words(text: str) -> str:
-    """Sentences of results, with the signs that plain text writes otherwise."""
+_INDEXED = re.compile(r"\b([A-Za-z])_(?:\{([^{}]*)\}|([0-9a-z]{1,3})\b)")
+
+
+def words(text: str) -> Markup:
+    """Sentences of results, with the signs and indices that plain text writes otherwise."""
     for plain, sign in ((" (x) ", " ⊗ "), ("^T", "ᵀ"), (" >= ", " ≥ "), (" <= ", " ≤ ")):
         text = text.replace(plain, sign)
-    return text.replace("^2", "²")
+    indexed = _INDEXED.sub(r"\1<sub>\2\3</sub>", str(escape(text)))
+    return Markup(indexed.replace("^2", "²"))
 
 
 def _data(kind: str, content: bytes) -> str:

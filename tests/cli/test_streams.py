@@ -114,3 +114,15 @@ def test_strata_write_their_folder(tmp_path: Path) -> None:
         assert sorted(file.name for file in tmp_path.iterdir()) == ["report.json", "report.txt"]
         assert "(1, 1, 1)" in done.stdout
         assert "(1, 1, 1)" in (tmp_path / "report.txt").read_text("utf-8")
+
+
+def test_thousands_of_strata_are_cut_off_on_paper_and_say_so() -> None:
+    from m2bridge.models import LightningAttention
+    from m2bridge.report import terminal
+    from m2bridge.report.document import strata_document
+
+    layer = LightningAttention(16, 16, 16, 1)
+    strata = layer.strata()
+    table = terminal._strata_table(layer, strata)
+    assert table.row_count == 1_001
+    assert len(strata_document(layer, strata)["strata"]) == len(strata) > 1_000

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 
 __all__ = [
@@ -150,6 +151,7 @@ def _signatures(d: int, kind: FormType) -> Iterator[tuple[tuple[int, int], tuple
             yield (p, q), (p_in, q_in)
 
 
+@lru_cache(maxsize=64)  # each answer about a stratum asks anew
 def real_forms(d: int, a: int, kind: FormType) -> tuple[RealForm, ...]:
     """The real shapes of a (canonical) type, most balanced signature last.
 

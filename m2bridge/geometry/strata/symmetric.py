@@ -117,6 +117,8 @@ class SymmetricStratum(Stratum):
     @property
     def boundary(self) -> bool | None:
         """Do the real functions here lie on the boundary; None when it depends on signatures."""
+        if self.layer.a >= self.layer.d:
+            return False
         flags = {form.boundary for form in self.real_forms if form.in_image}
         return flags.pop() if len(flags) == 1 else None
 
