@@ -137,6 +137,10 @@ class Ideal(IdealOperations):
         """
         return list(self._once("groebner polys", lambda: self._polys(self._groebner())))
 
+    def groebner_elements(self) -> list[Any]:
+        """The same basis as sympy's sparse ``PolyElement``: quick with hundreds of symbols."""
+        return list(self._groebner())
+
     def _groebner(self) -> list[Any]:
         return self._once("groebner", self._compute_groebner)
 

@@ -56,9 +56,16 @@ def rings(draw: Any, most: int = 60) -> PolyRing:
 def elements(draw: Any, ring: PolyRing) -> Any:
     """A sparse polynomial; exponents are small, or too large for a byte."""
     exponent = st.one_of(st.just(0), st.integers(0, 3), st.integers(0, 300_000))
+    # where a byte ends, and where M2 ends (a root of degree 4 is one more variable)
+    edges = st.tuples(st.integers(0, 99), st.sampled_from([1, 255, 256, 65536, 2**31 - 4]))
     monomial = st.one_of(
         st.just((0,) * ring.ngens),
         st.lists(exponent, min_size=ring.ngens, max_size=ring.ngens).map(tuple),
+        edges.map(
+            lambda pair: tuple(
+                pair[1] if i == pair[0] % ring.ngens else 0 for i in range(ring.ngens)
+            )
+        ),
     )
     terms = draw(st.dictionaries(monomial, numbers(ring.domain), max_size=5))
     return ring.from_dict({m: c for m, c in terms.items() if c})

@@ -10,6 +10,7 @@ import flint
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given, settings
 from sympy import I, Mul, Poly, Rational, Symbol, exp, oo, pi, sin, sqrt, symbols
 from sympy.polys.domains import EX, GF, QQ, RR, ZZ
 from sympy.polys.matrices import DomainMatrix
@@ -19,6 +20,7 @@ from sympy.polys.rings import ring as sympy_ring
 from m2bridge.algebra.convert import element_from
 from m2bridge.algebra.domains import checked_domain
 from m2bridge.algebra.ring import Ring
+from tests.algebra.strategies import lists_of_elements
 
 x, y, z, n = symbols("x y z n")
 RING = PolyRing((x, y), QQ, "grevlex")
@@ -255,8 +257,8 @@ def test_generators_come_in_many_shapes() -> None:
     ring = ring_of([x, y])
     expected = ring.ideal(x, y).elements
     array = np.array([x, y], dtype=object)
-    for given in ([x, y], (x, y), array, sympy.Matrix([x, y]), iter([x, y])):
-        assert ring.ideal(given).elements == expected
+    for shape in ([x, y], (x, y), array, sympy.Matrix([x, y]), iter([x, y])):
+        assert ring.ideal(shape).elements == expected
     assert ring.ideal([x], y).elements == expected
     assert ring.ideal(ring.element(x), y).elements == expected
     assert ring.ideal(np.array([2, 3])).elements == ring.ideal(2, 3).elements
@@ -308,8 +310,8 @@ def test_matrices_come_in_many_shapes() -> None:
     ring = ring_of([x, y])
     expected = ring.matrix([[1, 2], [3, 4]])
     numbers = [[1, 2], [3, 4]]
-    for given in (np.array(numbers), sympy.Matrix(numbers), flint.fmpz_mat(numbers), expected):
-        assert ring.matrix(given) == expected
+    for shape in (np.array(numbers), sympy.Matrix(numbers), flint.fmpz_mat(numbers), expected):
+        assert ring.matrix(shape) == expected
     assert ring.matrix(np.array([[x, 1]], dtype=object)).elements == ring.matrix([[x, 1]]).elements
     assert ring.matrix(sympy.zeros(0, 3)).shape == (0, 3)
     assert ring.matrix([]).shape == (0, 0)
@@ -378,3 +380,20 @@ def test_positions() -> None:
     for wrong in (z, 1, "y", [y], x + y, None):
         with pytest.raises(ValueError, match="not a variable"):
             ring.position(wrong)
+
+
+@settings(max_examples=200, deadline=None)
+@given(case=lists_of_elements())
+def test_expressions_polys_and_elements_say_the_same(case: tuple[PolyRing, list[Any]]) -> None:
+    """Whatever form a polynomial has, and however its ring is ordered, it is the same one."""
+    ring, elements = case
+    turned = PolyRing(tuple(reversed(ring.symbols)), ring.domain, "lex")
+    for element in elements:
+        assert element_from(ring, element.as_expr()) == element
+        other = turned.from_dict({m[::-1]: c for m, c in element.items()})
+        assert element_from(ring, other) == element
+        if ring.ngens and max(map(max, element), default=0) <= 300:
+            poly = Poly.from_dict(dict(element), *ring.symbols, domain=ring.domain)
+            assert element_from(ring, poly) == element
+            if ring.ngens > 1:  # the last symbols are in the coefficients
+                assert element_from(ring, poly.eject(ring.symbols[-1])) == element

@@ -57,6 +57,12 @@ def test_an_order_of_blocks_eliminates(m2: Macaulay2) -> None:
     ring = m2.ring([x, y, z], order=("elimination", 1))
     basis = ring.ideal(x - y**2, x**2 - z).groebner_basis()
     assert Poly(y**4 - z, x, y, z, domain=QQ) in basis
+    many = m2.ring("x:600")
+    first, second = many.symbols[:2]
+    assert many.ideal(first - second, first).groebner_elements() == [
+        many.element(first),
+        many.element(second),
+    ]
 
 
 def test_groebner_basis_over_the_integers(m2: Macaulay2) -> None:
