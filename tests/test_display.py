@@ -55,6 +55,9 @@ CLAIMS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: LightningAttention(1, 1, 1).implicit_ideal(certify=False, max_degree=2),
         ("minimal generators none",),
     ),
+    "strata": (LAYER.strata, ("type dimension tangent", "(1, 1, 2) 4 6 yes no", "proved")),
+    "wide strata": (lambda: LightningAttention(64, 64, 8).strata(), ("more rows", "proved")),
+    "singular strata": (lambda: LAYER.singular_locus().strata, ("(1, 1, 1) 3 6 yes yes",)),
     "stratum": (
         lambda: LAYER.strata()[1],
         ("(1, 1, 1)", "dimension 3 proved", "singular yes proved"),
@@ -304,3 +307,10 @@ def test_long_titles_may_break_and_short_values_may_not() -> None:
     assert "nowrap" not in long.split("</caption>")[0]
     assert "nowrap" in short.split("</caption>")[0]
     assert long.split("<tbody>")[1].count("nowrap") == 1
+
+
+def test_strata_are_a_tuple_with_a_short_name() -> None:
+    wide = LightningAttention(64, 64, 8).strata()
+    assert isinstance(wide, tuple)
+    assert repr(wide).endswith(f" and {len(wide) - 6} more>")
+    assert repr(LAYER.strata()).startswith("<4 strata: (0, 0, 0), (1, 1, 1)")

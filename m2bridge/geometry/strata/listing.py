@@ -12,7 +12,7 @@ from m2bridge.geometry.strata.certify import certified, with_gradients
 from m2bridge.geometry.strata.claims import model_dimension
 from m2bridge.geometry.strata.equations import Equation, EquationSearch
 from m2bridge.geometry.strata.ranks import rank_strata
-from m2bridge.geometry.strata.stratum import Stratum
+from m2bridge.geometry.strata.stratum import Strata, Stratum
 from m2bridge.geometry.strata.symmetric import symmetric_strata
 from m2bridge.geometry.strata.tensors import Tensors
 from m2bridge.geometry.weights import layer_map
@@ -62,7 +62,7 @@ def strata(
         work = len(found) * layer.ambient_dimension
         certify = equations is not None or work <= _WORK_BY_DEFAULT[min(layer.t, 2)]
     if not certify:
-        return tuple(found)
+        return Strata(found)
     tensors = Tensors(layer)
     done = []
     for k, stratum in enumerate(found):
@@ -70,7 +70,7 @@ def strata(
             progress("strata", k, len(found))
         proved = certified(stratum, tensors)
         done.append(proved if equations is None else with_gradients(proved, equations))
-    return tuple(done)
+    return Strata(done)
 
 
 def _settled(stratum: Stratum) -> bool:
@@ -105,7 +105,7 @@ def add_gradients(
     layer = found[0].layer
     search = EquationSearch(layer_map(layer), limit=limit)
     deadline = None if seconds is None else time.monotonic() + seconds
-    current = tuple(found)
+    current = Strata(found)
     codimension = layer.ambient_dimension - model_dimension(found[0])
     while codimension and search.degree < max_degree:
         if progress is not None:
@@ -116,7 +116,7 @@ def add_gradients(
             logger.info("gradients stop after degree %d: %s", search.degree, stop)
             break
         if new:
-            current = tuple(with_gradients(s, search.equations) for s in current)
+            current = Strata(with_gradients(s, search.equations) for s in current)
         if all(map(_settled, current)):
             break
     return current, search

@@ -16,7 +16,7 @@ from m2bridge.display import MOST_ROWS, Html, facts_html, sections_html, settled
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Claim", "Evidence", "Matrix", "Representative", "Stratum", "strata_html"]
+__all__ = ["Claim", "Evidence", "Matrix", "Representative", "Strata", "Stratum", "strata_html"]
 
 Matrix = tuple[tuple[int, ...], ...]
 
@@ -238,3 +238,20 @@ def strata_html(found: Sequence[Stratum], title: str = "") -> Html:
         rows.append((*numbers, boundary, s.fibre, certainty))
     header = ("type", "dimension", "tangent", "singular", "boundary", "fibre", "certainty")
     return table_html(header, rows, title, len(found))
+
+
+_NAMED = 6
+
+
+class Strata(tuple["Stratum", ...]):
+    """All strata of a layer: a tuple that shows itself as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        left = len(self) - _NAMED
+        types = ", ".join(str(stratum.type) for stratum in self[:_NAMED])
+        return f"<{len(self)} strata: {types}{f' and {left} more' if left > 0 else ''}>"
+
+    def _repr_html_(self) -> str:
+        return strata_html(self)
