@@ -18,7 +18,9 @@ Bad arguments are ``ValueError`` or ``TypeError``, raised before M2 starts.
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = [
     "DockerError",
@@ -54,6 +56,17 @@ class SourceLocation:
 
 class M2BridgeError(Exception):
     """Base of everything that m2bridge raises by itself."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What notebooks show: the caller's lines, the place inside, the message; one screen."""
+        frames = traceback.extract_tb(self.__traceback__)
+        package = str(Path(__file__).parent)
+        theirs = [f for f in frames if not f.filename.startswith(package)]
+        # The first frame is the notebook's own, which calls the cell.
+        shown = traceback.format_list(theirs[1:] or theirs)
+        inside = [f for f in frames if f.filename.startswith(package)][-1:]
+        places = [f"(raised in {f.filename}:{f.lineno}, {f.name})" for f in inside]
+        return [*(line.rstrip("\n") for line in shown), *places, f"{type(self).__name__}: {self}"]
 
 
 class M2NotFoundError(M2BridgeError):

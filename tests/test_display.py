@@ -15,9 +15,10 @@ import sympy
 
 from m2bridge.attention.expansion import Parametrization
 from m2bridge.display import Html, counts, facts_html, listed, polynomials_html, settled, table_html
-from m2bridge.engine import Session
+from m2bridge.engine import Session, find_m2
 from m2bridge.engine.doctor import Diagnosis, Finding
 from m2bridge.engine.install import InstallReport
+from m2bridge.errors import M2NotFoundError
 from m2bridge.geometry.sweep import sweep
 from m2bridge.geometry.sweep.cases import Case
 from m2bridge.geometry.theorems import verify_theorems
@@ -314,3 +315,24 @@ def test_strata_are_a_tuple_with_a_short_name() -> None:
     assert isinstance(wide, tuple)
     assert repr(wide).endswith(f" and {len(wide) - 6} more>")
     assert repr(LAYER.strata()).startswith("<4 strata: (0, 0, 0), (1, 1, 1)")
+
+
+def test_wide_layers_with_one_token_are_answered_by_shape() -> None:
+    """For a >= d nothing lies beyond the real functions; no signature need be looked at."""
+    found = LightningAttention(20, 20, 20, 1).boundary(equations=False)
+    assert (found.dimension, found.complement_dimension) == (-1, -1)
+    for stratum in LightningAttention(4, 4, 4, 1).strata(certify=False):
+        assert all(form.in_image and not form.boundary for form in stratum.real_forms)
+
+
+def test_an_error_of_ours_fits_on_a_screen() -> None:
+    def cell() -> None:
+        find_m2("/nowhere/M2")
+
+    with pytest.raises(M2NotFoundError) as caught:
+        cell()
+    lines = "\n".join(caught.value._render_traceback_()).splitlines()
+    assert len(lines) < 10
+    assert 'find_m2("/nowhere/M2")' in lines[-3]
+    assert "discovery.py" in lines[-2]
+    assert lines[-1].startswith("M2NotFoundError: '/nowhere/M2'")

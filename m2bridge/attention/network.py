@@ -177,11 +177,13 @@ class Network:
     def _head_weights(self, layer: int, head: int, Q: object, K: object, V: object) -> Weights:
         single = self.depth == 1 and self.heads == 1
         where = "" if single else f" of layer {layer + 1}, head {head}"
-        matrices = (
-            as_matrix(letter + where, value, shape)
-            for letter, value, shape in zip("QKV", (Q, K, V), self.head_shapes(layer), strict=True)
+        __tracebackhide__ = True
+        shapes = self.head_shapes(layer)
+        return Weights(
+            as_matrix("Q" + where, Q, shapes[0]),
+            as_matrix("K" + where, K, shapes[1]),
+            as_matrix("V" + where, V, shapes[2]),
         )
-        return Weights(*matrices)
 
     def weights_from_vector(self, vector: Sequence[Any] | Matrix) -> NetworkWeights:
         """Cut a vector of `parameters` entries into weights; inverse of ``to_vector``.

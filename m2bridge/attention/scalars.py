@@ -77,6 +77,7 @@ def as_matrix(name: str, value: object, shape: tuple[int, int]) -> Matrix:
         TypeError: for an entry that is no real number or sympy expression.
         ValueError: for a wrong shape, NaN or an infinity.
     """
+    __tracebackhide__ = True  # notebooks: the caller's line is what matters
     rows = _rows(name, value, shape)
     entries = [
         [_scalar(f"{name}[{i}][{j}]", x) for j, x in enumerate(r)] for i, r in enumerate(rows)
@@ -94,6 +95,7 @@ def as_matrix(name: str, value: object, shape: tuple[int, int]) -> Matrix:
 
 
 def _rows(name: str, value: object, shape: tuple[int, int]) -> list[list[Any]]:
+    __tracebackhide__ = True  # notebooks: the caller's line is what matters
     expected = f"{name} must be a {shape[0]} x {shape[1]} matrix"
     if isinstance(value, sympy.MatrixBase):
         rows = [list(value.row(i)) for i in range(value.rows)]

@@ -171,7 +171,7 @@ def boundary(
 
 def _has_boundary_points(stratum: Stratum) -> bool:
     if isinstance(stratum, SymmetricStratum):
-        return any(form.boundary for form in stratum.real_forms)
+        return not stratum.all_real and any(form.boundary for form in stratum.real_forms)
     return bool(stratum.boundary)
 
 
@@ -183,7 +183,9 @@ def _complement_dimension(found: tuple[Stratum, ...]) -> int:
     missing = [
         s.dimension
         for s in found
-        if isinstance(s, SymmetricStratum) and any(not f.in_image for f in s.real_forms)
+        if isinstance(s, SymmetricStratum)
+        and not s.all_real
+        and any(not f.in_image for f in s.real_forms)
     ]
     return max(missing, default=-1)
 

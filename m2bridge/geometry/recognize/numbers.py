@@ -71,6 +71,7 @@ def numbers(layer: Layer, values: Sequence[Any], rationalize: bool) -> tuple[fli
     Raises:
         ValueError: for a wrong length.
     """
+    __tracebackhide__ = True  # notebooks: the caller's line is what matters
     expected = layer.ambient_dimension
     if len(values) != expected:
         raise ValueError(

@@ -78,6 +78,7 @@ def read(
 
 def _read_sequence(layer: Layer, values: Sequence[Any], rationalize: bool) -> Reading:
     """Reduced coordinates; a list as long as the full ones is taken as those."""
+    __tracebackhide__ = True  # notebooks: the caller's line is what matters
     if len(values) > layer.ambient_dimension and len(values) == len(layer.full_coordinates):
         return _reduce(layer, full_numbers(layer, values, rationalize))
     return Reading(numbers(layer, values, rationalize))

@@ -115,9 +115,14 @@ class SymmetricStratum(Stratum):
         return real_forms(self.layer.d, self.layer.a, self.type)
 
     @property
+    def all_real(self) -> bool:
+        """For a >= d every real S is that of some A: no shape is outside the image or at its edge."""
+        return self.layer.a >= self.layer.d
+
+    @property
     def boundary(self) -> bool | None:
         """Do the real functions here lie on the boundary; None when it depends on signatures."""
-        if self.layer.a >= self.layer.d:
+        if self.all_real:
             return False
         flags = {form.boundary for form in self.real_forms if form.in_image}
         return flags.pop() if len(flags) == 1 else None
