@@ -116,7 +116,7 @@ class SymmetricStratum(Stratum):
 
     @property
     def all_real(self) -> bool:
-        """For a >= d every real S is that of some A: no shape is outside the image or at its edge."""
+        """For a >= d every real S is that of some A: the real functions have no edge."""
         return self.layer.a >= self.layer.d
 
     @property
