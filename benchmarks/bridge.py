@@ -66,10 +66,12 @@ class Peer:
     """A peer's process, which measures what it is told to.
 
     Attributes:
+        name: its name.
         times: what it has reported: seconds, or None and the reason.
     """
 
     def __init__(self, name: str, m2_path: Path, work: Path) -> None:
+        self.name = name
         self.times: Times = {}
         self._process: subprocess.Popen[str] | None = None
         try:
@@ -140,6 +142,7 @@ class Peer:
             if line.startswith('{"name"'):
                 entry = json.loads(line)
                 self.times[entry["name"]] = entry["seconds"], entry["note"]
+                print(f"  {self.name}: {line.strip()}", file=sys.stderr)
                 if entry["name"] == last:
                     return
         self._failed()
@@ -247,7 +250,11 @@ def sympified(m2: Macaulay2, quick: bool) -> Times:
         def fetch() -> object:
             return sympy.Poly(sympy.sympify(m2.eval("toString f").replace("^", "**")))
 
-        times[f"M2 -> Python, {count} terms"] = once(fetch), ""
+        row = f"M2 -> Python, {count} terms"
+        try:
+            times[row] = once(fetch), ""
+        except Exception as error:  # its own words may hold the whole polynomial
+            times[row] = None, f"{type(error).__name__}: {str(error)[:120]}"
     return times
 
 
