@@ -93,6 +93,9 @@ class Macaulay2:
         self._lock = threading.RLock()
         self._era = _Era(0)
 
+    def __repr__(self) -> str:
+        return repr(self._session).replace("Session", "Macaulay2", 1)
+
     @property
     def session(self) -> Session:
         """The session below: ``run_script``, ``call``, ``generation``, ``engine``."""

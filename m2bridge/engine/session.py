@@ -265,6 +265,16 @@ class Session:
         finally:
             self._lock.release()
 
+    def __repr__(self) -> str:
+        if self._closed:
+            state = "closed"
+        elif self._talk is None:
+            state = "not started"
+        else:
+            assert self._hello is not None
+            state = f"version {self._hello.segments[1].decode('ascii', 'replace')}"
+        return f"<{type(self).__name__}, {state}, {self._engine.description}>"
+
     def __enter__(self) -> Session:
         return self
 

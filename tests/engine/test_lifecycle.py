@@ -82,6 +82,16 @@ def test_nothing_starts_before_it_is_needed(begin: Open, temporary: Path) -> Non
     assert (session.generation, session.state_lost) == (1, False)
 
 
+def test_what_a_session_shows_starts_nothing(begin: Open) -> None:
+    session = begin()
+    assert repr(session).startswith("<Session, not started, local: ")
+    assert session.generation == 0
+    session.start()
+    assert repr(session).startswith("<Session, version 1.")
+    session.close()
+    assert repr(session).startswith("<Session, closed, ")
+
+
 def test_another_protocol_is_refused(begin: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_M2_PROTOCOL", "1")
     with pytest.raises(EngineError, match="different versions"):
