@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
@@ -80,15 +80,21 @@ def failures_told() -> Iterator[None]:
         _end("interrupted", 130)
     except BrokenPipeError:
         # The reader of our output (a pager, head) has left; there is nobody to tell.
-        _abandon_output()
+        _abandon(sys.stdout)
         sys.exit(1)
     except Exception as error:
         for kind, status in _STATUS:
             if isinstance(error, kind):
                 if isinstance(error, OSError):
-                    _abandon_output()
+                    _abandon(sys.stdout)
                 _end(_words(error), status)
         raise
+    finally:
+        try:
+            if sys.stderr is not None:
+                sys.stderr.flush()
+        except OSError:  # nobody can be told
+            _abandon(sys.stderr)
 
 
 def _words(error: Exception) -> str:
@@ -105,11 +111,11 @@ def _end(message: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _abandon_output() -> None:
-    """What is still unwritten would fail once more when Python ends, with a message of its own."""
+def _abandon(stream: TextIO) -> None:
+    """What is still unwritten would fail once more when Python ends, with a status of its own."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from m2bridge.errors import WireError
 
@@ -24,11 +24,11 @@ _MAGIC = b"M2B2"
 _LETTERS = b"HCRXQ"
 _HEADER = struct.Struct(">4scQBH")
 _LENGTH_BYTES = 6
+_LENGTH = struct.Struct(">HI")
 _MOST_SEGMENTS = 2**24 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One message: its letter, the job that it belongs to, its segments."""
 
     letter: str
@@ -76,10 +76,7 @@ class FrameReader:
         letter, job, count = self._head
         if self._sizes is None:
             table = self._receive(_LENGTH_BYTES * count, deadline)
-            self._sizes = [
-                int.from_bytes(table[place : place + _LENGTH_BYTES], "big")
-                for place in range(0, len(table), _LENGTH_BYTES)
-            ]
+            self._sizes = [(high << 32) + low for high, low in _LENGTH.iter_unpack(table)]
         segments = self._segments
         for size in self._sizes[len(segments) :]:
             segments.append(self._receive(size, deadline))

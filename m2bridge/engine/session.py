@@ -181,7 +181,8 @@ class Session:
         """
         limit = self.timeout if timeout is None else checked_timeout(timeout)
         with self._lock:
-            self.start()
+            if self._talk is None or self._closed:
+                self.start()
             talk = self._talk
             assert talk is not None
             begun = time.monotonic()
@@ -316,6 +317,8 @@ class Session:
         return left
 
     def _deadline(self, begun: float, limit: float | None) -> float | None:
+        if limit is None and self.session_timeout is None:
+            return None
         left = self._budget()
         given = [seconds for seconds in (limit, left) if seconds is not None]
         return begun + min(given) if given else None

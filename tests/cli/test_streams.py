@@ -29,6 +29,8 @@ def started(*arguments: str, **streams: object) -> subprocess.Popen[bytes]:
     # Where tests run in the background the shell ignores Ctrl-C, and children inherit that.
     return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
         [*PROGRAM, *arguments],
+        # with buffers, as most have it: what is left in them is written when Python ends
+        env={name: os.environ[name] for name in os.environ if name != "PYTHONUNBUFFERED"},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         **streams,
     )
