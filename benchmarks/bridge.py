@@ -323,6 +323,14 @@ def main() -> None:
                 stack.callback(peers[name].close)
         console.print("[dim]short calls, in turns ...[/dim]")
         ratios = in_turns(m2, found["m2bridge"], peers, options.rounds)
+        for name in SHORT:
+            times = {"m2bridge": found["m2bridge"], **{who: p.times for who, p in peers.items()}}
+            cells = [
+                f"{who} {shown(t[name][0])} ({ratios[f'{who}: {name}']:.2f}x)"
+                for who, t in times.items()
+                if name in t
+            ]
+            console.print(f"{name}: {', '.join(cells)}", highlight=False)
         console.print("[dim]conversions ...[/dim]")
         found["m2bridge"] |= our_conversions(m2, options.quick)
         if options.only in (None, "sympify"):

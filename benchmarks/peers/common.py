@@ -17,7 +17,7 @@ GROEBNER = "R = QQ[x,y,z]; toString gens gb ideal(x^2-y*z, x*y-z^2, y^2-x*z)"
 TERMS = (2_000, 20_000, 100_000)
 GENERATORS = 500
 # Twice as long may one measurement take; a row ends after one that takes longer than this.
-LONGEST_SECONDS = 60.0
+LONGEST_SECONDS = 30.0
 
 
 def exponents(i: int) -> tuple[int, ...]:
