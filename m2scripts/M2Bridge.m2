@@ -285,8 +285,7 @@ readFrame = () -> (
     if #s < place then s = readMore(s, place);
     total := place;
     sizes := for k to count - 1 list (
-        b := substring(headerSize + lengthSize * k, lengthSize, s);
-        n := if numbersOfLengths#?b then numbersOfLengths#b else numberIn b;
+        n := lengthIn substring(headerSize + lengthSize * k, lengthSize, s);
         total = total + n;
         n);
     if #s < total then s = readMore(s, total);
@@ -340,7 +339,8 @@ serveOnce = () -> (
         (request, reply) = (segments, null);
         topLevelMode = quietMode;
         (failed, text) := captureStep "bridgeStep()";
-        if failed then modeOfUser = topLevelMode;
+        -- not where an interrupt came before the user's code, or after it
+        if failed and topLevelMode =!= quietMode then modeOfUser = topLevelMode;
         -- a copy that the code made of this process has no business here
         if processID() =!= ownProcess then kill processID();
         if failed or reply === null then writeFrame("X", job, {text})

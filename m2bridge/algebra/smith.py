@@ -54,6 +54,8 @@ class SmithForm:
 
 def smith_form(matrix: Matrix) -> SmithForm:
     """The Smith form of a matrix over ZZ or over K[x]; see ``Matrix.smith_form``."""
+    from m2bridge.algebra.matrix import identity
+
     ring = matrix.ring
     if not (ring.domain.is_ZZ and not ring.ngens) and not (ring.is_field and ring.ngens == 1):
         raise ValueError(
@@ -66,7 +68,7 @@ def smith_form(matrix: Matrix) -> SmithForm:
             # M2 1.21 adds columns in characteristic p
             _log.info("Macaulay2's Smith form was wrong (%s); it is made here", error)
     rows, columns = matrix.shape
-    return _finished(matrix, [matrix, _identity(matrix, rows), _identity(matrix, columns)])
+    return _finished(matrix, [matrix, identity(ring, rows), identity(ring, columns)])
 
 
 def _in_macaulay2(domain: Any) -> bool:
@@ -106,12 +108,6 @@ def _finished(matrix: Matrix, found: list[Matrix]) -> SmithForm:
     )
     _check(matrix, d, p, q)
     return SmithForm(d, p, q)
-
-
-def _identity(matrix: Matrix, size: int) -> Matrix:
-    from m2bridge.algebra.matrix import identity
-
-    return identity(matrix.ring, size)
 
 
 def _lists(matrix: Matrix) -> _Rows:

@@ -23,7 +23,7 @@ from m2bridge.attention.expansion import Parametrization
 from m2bridge.attention.network import Network
 from m2bridge.attention.scalars import positive_int
 from m2bridge.attention.weights import NetworkWeights, Weights
-from m2bridge.display import facts_html, latex_lines
+from m2bridge.display import facts_html
 
 __all__ = ["Layer"]
 
@@ -50,13 +50,13 @@ class Layer(Network):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t})"
 
-    def _repr_latex_(self) -> str:
-        shapes = [
+    @property
+    def _shapes(self) -> list[str]:
+        return [
             rf"X \in \mathbb{{R}}^{{{self.d} \times {self.t}}}",
             rf"Q, K \in \mathbb{{R}}^{{{self.a} \times {self.d}}}",
             rf"V \in \mathbb{{R}}^{{{self.d_out} \times {self.d}}}",
         ]
-        return latex_lines([self._formula, r",\quad ".join(shapes)])
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [

@@ -119,13 +119,17 @@ class Network:
         where = rf"\quad {A} = {K}^{{T}} {Q}"
         return f"{after} = {total}{V} {before} {scores}{skip},{where}"
 
-    def _repr_latex_(self) -> str:
-        shapes = [
+    @property
+    def _shapes(self) -> list[str]:
+        """The sizes, as LaTeX."""
+        return [
             rf"\text{{widths }} {', '.join(map(str, self.dims))}",
             rf"\text{{attention dimensions }} {', '.join(map(str, self.ranks))}",
             f"t = {self.t}",
         ]
-        return latex_lines([self._formula, r",\quad ".join(shapes)])
+
+    def _repr_latex_(self) -> str:
+        return latex_lines([self._formula, r",\quad ".join(self._shapes)])
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [

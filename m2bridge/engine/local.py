@@ -16,7 +16,7 @@ from m2bridge.engine.kept import KeptProcess, high_pipe
 from m2bridge.errors import EngineError
 from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
-__all__ = ["LocalChannel", "LocalEngine", "serve_command"]
+__all__ = ["M2_PACKAGE", "LocalChannel", "LocalEngine", "serve_command"]
 
 
 def _processors() -> int:
@@ -27,7 +27,7 @@ def _processors() -> int:
 
 
 _log = logging.getLogger("m2bridge.engine")
-_M2_PACKAGE = SCRIPTS_FOLDER / "M2Bridge.m2"
+M2_PACKAGE = SCRIPTS_FOLDER / "M2Bridge.m2"
 _M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
 _SMALL_READ = 1 << 16  # what a pipe holds
 _LARGE_READ = 1 << 20
@@ -88,7 +88,7 @@ class LocalChannel:
             os.set_blocking(self._answers, False)
             command = serve_command(executable, request_read, answer_write)
             ends = (request_read, answer_write)
-            self._process = KeptProcess(command, [_M2_PACKAGE], memory, ends)
+            self._process = KeptProcess(command, [M2_PACKAGE], memory, ends)
             self._descriptors = ours.pop_all()
         self._finalizer = weakref.finalize(self, self._descriptors.close)
         self._finalizer.atexit = False  # a thread may still read; it sees M2's end

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from m2bridge.engine.channel import Engine, Exit, Limits, checked_timeout
 from m2bridge.engine.kept import KeptProcess, high_pipe
-from m2bridge.engine.local import LocalEngine
+from m2bridge.engine.local import M2_PACKAGE, LocalEngine
 from m2bridge.engine.messages import error_from_output
 from m2bridge.engine.opening import memory_bytes, open_engine
 from m2bridge.engine.session import Session
@@ -27,7 +27,6 @@ from m2bridge.errors import (
     M2TimeoutError,
     SizeLimitError,
 )
-from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
 __all__ = ["ScriptRun", "run_file"]
 
@@ -207,12 +206,11 @@ class _Job:
             process.end()
 
     def _started(self, engine: LocalEngine, output: int) -> KeptProcess:
-        package = SCRIPTS_FOLDER / "M2Bridge.m2"
         folder = str(self.path.parent)
         try:
             return KeptProcess(
                 self._command(engine),
-                [package],
+                [M2_PACKAGE],
                 self.limits.memory or 0,
                 stdout=output,
                 working=folder,
