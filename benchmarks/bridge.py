@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
+import psutil
 import sympy
 from rich.console import Console
 from rich.table import Table
@@ -108,17 +109,24 @@ class Peer:
             self.times.pop("end", None)
 
     def close(self) -> None:
-        """Ends it."""
-        if self._process is not None:
-            assert self._process.stdin is not None
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-            try:
-                self._process.wait(60)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._log.close()
+        """Ends it, and whatever it has started: its Macaulay2 may still compute."""
+        if self._process is None:
+            return
+        assert self._process.stdin is not None
+        started = children_of(self._process.pid)
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            started += children_of(self._process.pid)
+            self._process.kill()
+            self._process.wait()
+        for process in started:
+            with contextlib.suppress(psutil.NoSuchProcess):  # psutil knows a number used again
+                process.kill()
+        psutil.wait_procs(started, timeout=10)
+        self._log.close()
 
     def _tell(self, order: object) -> bool:
         if self._process is None or "" in self.times:
@@ -153,6 +161,14 @@ class Peer:
         self._log.seek(0)
         last = (self._log.read().strip().splitlines() or ["no message"])[-1]
         self.times[""] = None, f"status {status}: {last[-300:]}"
+
+
+def children_of(process: int) -> list[psutil.Process]:
+    """The processes under one, in whatever session they are."""
+    try:
+        return psutil.Process(process).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
 
 
 def installed(name: str, home: Path) -> Path:
