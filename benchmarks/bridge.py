@@ -1,6 +1,6 @@
 """m2bridge beside the other ways from Python to Macaulay2: one run, one machine, one M2.
 
-    python benchmarks/bridge.py [--quick] [--work DIR] [--only NAME] [--rounds N]
+    python benchmarks/bridge.py [--quick | --short] [--work DIR] [--only NAME] [--rounds N]
 
 Each peer is installed by pip into a virtual environment of its own under the work folder (by
 default in the user's cache), and runs as a script of benchmarks/peers. A peer that cannot be
@@ -320,6 +320,7 @@ def report(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="no polynomial of 100,000 terms")
+    parser.add_argument("--short", action="store_true", help="short calls only")
     parser.add_argument("--work", type=Path, help="where the peers' environments are made")
     parser.add_argument("--only", choices=[*REQUIREMENTS, "sympify", "none"], help="one peer only")
     parser.add_argument("--rounds", type=int, default=20, help="of short calls (default 20)")
@@ -347,12 +348,14 @@ def main() -> None:
                 if name in t
             ]
             console.print(f"{name}: {', '.join(cells)}", highlight=False)
-        console.print("[dim]conversions ...[/dim]")
-        found["m2bridge"] |= our_conversions(m2, options.quick)
-        if options.only in (None, "sympify"):
-            found["sympify"] = sympified(m2, options.quick)
+        if not options.short:
+            console.print("[dim]conversions ...[/dim]")
+            found["m2bridge"] |= our_conversions(m2, options.quick)
+            if options.only in (None, "sympify"):
+                found["sympify"] = sympified(m2, options.quick)
         for name, peer in peers.items():
-            peer.conversions()
+            if not options.short:
+                peer.conversions()
             found[name] = peer.times
     report(console, found, ratios, installation)
 

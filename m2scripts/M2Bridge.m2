@@ -245,13 +245,14 @@ looks = 0
 ownProcess = null
 unread = ""
 
--- at least n bytes: those of s, and more from Python. No bytes mean that Python is gone.
+-- What Python sends next: a small request comes whole. No bytes mean that Python is gone.
+nextBytes = () -> (
+    for k to looks - 1 do if isReady bridgeIn then break;
+    s := read(bridgeIn, smallRead);
+    if s === null or #s === 0 then exit 0 else s)
+
+-- at least n bytes: those of s, and more from Python
 readMore = (s, n) -> (
-    if #s === 0 and n <= smallRead then ( -- a small request comes at once
-        for k to looks - 1 do if isReady bridgeIn then break;
-        s = read(bridgeIn, smallRead);
-        if s === null or #s === 0 then exit 0;
-        if #s >= n then return s);
     parts := new MutableList from {s};
     have := #s;
     while have < n do (
@@ -274,10 +275,12 @@ numberIn = b -> fold((high, low) -> 256 * high + low, 0, ascii b)
 lengthIn = b -> if numbersOfLengths#?b then numbersOfLengths#b else numberIn b
 countIn = b -> if numbersOfCounts#?b then numbersOfCounts#b else numberIn b
 lengthOf = s -> if #s < smallNumbers then lengthsOfSmall#(#s) else lengthBytes(#s)
-countOf = L -> if #L < smallNumbers then countsOfSmall#(#L) else substring(3, lengthBytes(#L))
+countOf = n -> if n < smallNumbers then countsOfSmall#n else substring(3, lengthBytes n)
 
+-- The next frame: its letter, its job, its first segment ("" if it has none), the list of the others
 readFrame = () -> (
-    s := readMore(unread, headerSize);
+    s := if #unread === 0 then nextBytes() else unread;
+    if #s < headerSize then s = readMore(s, headerSize);
     -- out of step: nothing sensible can follow
     if substring(0, 4, s) =!= "M2B2" then exit 70;
     count := countIn substring(13, 3, s);
@@ -290,23 +293,30 @@ readFrame = () -> (
         n);
     if #s < total then s = readMore(s, total);
     unread = if #s > total then substring(total, s) else "";
-    (substring(4, 1, s), substring(5, 8, s), for n in sizes list (
-            place = place + n;
-            substring(place - n, n, s))))
+    (substring(4, 1, s), substring(5, 8, s),
+        if count === 0 then "" else substring(place, sizes#0, s),
+        for k from 1 to count - 1 list (
+            place = place + sizes#(k-1);
+            substring(place, sizes#k, s))))
 
-writeFrame = (letter, job, segments) -> (
-    head := concatenate("M2B2", letter, job, countOf segments, for s in segments list lengthOf s);
+-- a first segment, and a list of others
+writeFrame = (letter, job, text, others) -> (
+    small := #text < smallNumbers;
+    lengths := for s in others list (
+        if #s < smallNumbers then lengthsOfSmall#(#s) else (small = false; lengthBytes(#s)));
+    head := concatenate("M2B2", letter, job, countOf(#others + 1), lengthOf text, lengths);
     -- small segments go out together
-    for s in segments do if #s < smallNumbers then head = head | s else (
-        bridgeOut << head << s;
-        head = "");
-    bridgeOut << head << flush;)
+    if small then bridgeOut << concatenate(head, text, others) << flush else (
+        bridgeOut << head << text;
+        for s in others do bridgeOut << s;
+        bridgeOut << flush))
 
 ------------------------------------------------------------------------
 -- The loop
 ------------------------------------------------------------------------
 
-request = null
+request = null -- the name of an operation
+segments = null -- its data
 reply = null
 
 -- capture looks up how to show prompts and values by M2's mode: a mode without any is faster. Our
@@ -321,9 +331,8 @@ bridgeStep = () -> (
     stopIfError = false;
     topLevelMode = modeOfUser;
     << "\002";
-    name := request#0;
-    if not operations#?name then error("unknown operation: ", name);
-    reply = operations#name drop(request, 1);
+    if not operations#?request then error("unknown operation: ", request);
+    reply = operations#request segments;
     << "\003";
     modeOfUser = topLevelMode;
     topLevelMode = quietMode;)
@@ -332,20 +341,21 @@ bridgeStep = () -> (
 captureStep = try (lookup(capture, String)) (options capture) else capture
 
 serveOnce = () -> (
-    (letter, job, segments) := readFrame();
+    letter := job := null;
+    (letter, job, request, segments) = readFrame();
     if letter === "Q" then exit 0;
-    if segments#0 === "echo" then writeFrame("R", job, prepend("", drop(segments, 1)))
+    if request === "echo" then writeFrame("R", job, "", segments)
     else (
-        (request, reply) = (segments, null);
+        reply = null;
         topLevelMode = quietMode;
         (failed, text) := captureStep "bridgeStep()";
         -- not where an interrupt came before the user's code, or after it
         if failed and topLevelMode =!= quietMode then modeOfUser = topLevelMode;
         -- a copy that the code made of this process has no business here
         if processID() =!= ownProcess then kill processID();
-        if failed or reply === null then writeFrame("X", job, {text})
-        else writeFrame("R", job, prepend(text, reply));
-        (request, reply) = (null, null)))
+        if failed or reply === null then writeFrame("X", job, text, {})
+        else writeFrame("R", job, text, reply);
+        segments = reply = null))
 
 -- descriptors of the two pipes, and how often to look for a request before sleeping
 bridgeServe = (inputDescriptor, outputDescriptor, patience) -> (
@@ -354,7 +364,7 @@ bridgeServe = (inputDescriptor, outputDescriptor, patience) -> (
     bridgeOut = openOut("/dev/fd/" | toString outputDescriptor);
     ownProcess = processID();
     serving = true;
-    writeFrame("H", "\0\0\0\0\0\0\0\0", {protocolVersion, version#"VERSION",
+    writeFrame("H", "\0\0\0\0\0\0\0\0", protocolVersion, {version#"VERSION",
             M2Bridge.Options.Version, toString fastPathWorks});
     while true do serveOnce())
 

@@ -160,6 +160,11 @@ class KeptProcess:
             self._finalizer()
             raise
 
+    @property
+    def keeper(self) -> int:
+        """The keeper's process number; the command is its child."""
+        return self._keeper.pid
+
     def fileno(self) -> int:
         """A descriptor that becomes readable when the process has ended."""
         return self._control.fileno()

@@ -13,6 +13,7 @@ import weakref
 from m2bridge.engine.channel import Exit, Limits
 from m2bridge.engine.discovery import Installation
 from m2bridge.engine.kept import KeptProcess, high_pipe
+from m2bridge.engine.placement import Placement
 from m2bridge.errors import EngineError
 from m2bridge.scripts_folder import SCRIPTS_FOLDER
 
@@ -89,6 +90,7 @@ class LocalChannel:
             command = serve_command(executable, request_read, answer_write)
             ends = (request_read, answer_write)
             self._process = KeptProcess(command, [M2_PACKAGE], memory, ends)
+            self._placement = Placement(self._process.keeper)
             self._descriptors = ours.pop_all()
         self._finalizer = weakref.finalize(self, self._descriptors.close)
         self._finalizer.atexit = False  # a thread may still read; it sees M2's end
@@ -162,12 +164,21 @@ class LocalChannel:
 
     def _soon(self) -> bytes:
         """What comes within a moment, if anything does."""
-        until = time.monotonic() + _SPIN_SECONDS
-        while time.monotonic() < until:
+        self._placement.improve()
+        now = time.monotonic()
+        until = now + _SPIN_SECONDS
+        longest = 0.0
+        while now < until:
             try:
-                return os.read(self._answers, _SMALL_READ)
+                data = os.read(self._answers, _SMALL_READ)
             except BlockingIOError:
                 _yield_processor()
+                before, now = now, time.monotonic()
+                longest = max(longest, now - before)
+            else:
+                self._placement.waited(longest)
+                return data
+        self._placement.waited(longest)
         return b""
 
     def _has_ended(self) -> bool:
