@@ -8,7 +8,8 @@ installed or does not run is listed with the reason.
 
 Short calls are measured in turns: a block of ours, a block of each peer's, and again, so that
 whatever else the machine does meets all of them. Times are medians over all calls, and a ratio is
-the median over the rounds of (peer's median : our median). Conversions follow one after the other.
+the median over the rounds of (peer's median : our median). Conversions follow one after the other;
+after ">" stands what had not ended in that time.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import sys
 import venv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 import psutil
@@ -60,7 +62,16 @@ INSTALL_SECONDS = 1800
 # What is measured in turns: the code, and how many calls make a block.
 SHORT = {"round trip": (TRIVIAL, 100), "Groebner basis": (GROEBNER, 20)}
 
-Times = dict[str, tuple[float | None, str]]
+
+class Time(NamedTuple):
+    """One measurement: seconds (at least so many, if it had not ended), or why there are none."""
+
+    seconds: float | None
+    note: str = ""
+    ended: bool = True
+
+
+Times = dict[str, Time]
 
 
 class Peer:
@@ -90,7 +101,8 @@ class Peer:
             self._hear("cold start")
         except (OSError, subprocess.SubprocessError) as error:
             said = getattr(error, "stderr", "") or ""
-            self.times[""] = None, f"{type(error).__name__}: {str(said).strip()[-300:] or error}"
+            what = str(said).strip()[-300:] or error
+            self.times[""] = Time(None, f"{type(error).__name__}: {what}")
 
     def block(self, code: str, times: int) -> list[float] | None:
         """The seconds of so many evaluations, or None if it does not answer."""
@@ -149,7 +161,7 @@ class Peer:
         for line in self._lines():
             if line.startswith('{"name"'):
                 entry = json.loads(line)
-                self.times[entry["name"]] = entry["seconds"], entry["note"]
+                self.times[entry["name"]] = Time(entry["seconds"], entry["note"], entry["ended"])
                 print(f"  {self.name}: {line.strip()}", file=sys.stderr)
                 if entry["name"] == last:
                     return
@@ -160,7 +172,7 @@ class Peer:
         status = self._process.wait()
         self._log.seek(0)
         last = (self._log.read().strip().splitlines() or ["no message"])[-1]
-        self.times[""] = None, f"status {status}: {last[-300:]}"
+        self.times[""] = Time(None, f"status {status}: {last[-300:]}")
 
 
 def children_of(process: int) -> list[psutil.Process]:
@@ -211,7 +223,7 @@ def in_turns(m2: Macaulay2, mine: Times, peers: dict[str, Peer], rounds: int) ->
             if len(measured) < rounds:
                 continue
             seconds = statistics.median(second for block in measured for second in block)
-            (mine if who == "m2bridge" else peers[who].times)[name] = seconds, ""
+            (mine if who == "m2bridge" else peers[who].times)[name] = Time(seconds)
             theirs = [statistics.median(block) for block in measured]
             ratios[f"{who}: {name}"] = statistics.median(
                 b / a for a, b in zip(ours, theirs, strict=True)
@@ -222,7 +234,7 @@ def in_turns(m2: Macaulay2, mine: Times, peers: dict[str, Peer], rounds: int) ->
 def our_conversions(m2: Macaulay2, quick: bool) -> Times:
     """m2bridge's own times for polynomials in both directions."""
     times: Times = {}
-    times["echo of a frame"] = median_of(lambda: m2.session.call("echo", [b"x"]), 3000), ""
+    times["echo of a frame"] = Time(median_of(lambda: m2.session.call("echo", [b"x"]), 3000))
     symbols = sympy.symbols("x:6")
     ring = m2.ring(symbols)
     for count in TERMS[: 2 if quick else 3]:
@@ -231,7 +243,7 @@ def our_conversions(m2: Macaulay2, quick: bool) -> Times:
         def send(poly: sympy.Poly = poly) -> object:
             return m2.ask("held", ring, [ring.ideal(poly)])
 
-        times[f"Python -> M2, {count} terms"] = median_of(send, 3), ""
+        times[f"Python -> M2, {count} terms"] = Time(median_of(send, 3))
         there = ring.ideal(poly)
         back = m2.ask("generators", ring, [there]).elements
         assert ring.poly_of(back[0]) == poly
@@ -239,14 +251,11 @@ def our_conversions(m2: Macaulay2, quick: bool) -> Times:
         def fetch(there: object = there) -> object:
             return [ring.poly_of(f) for f in m2.ask("generators", ring, [there]).elements]
 
-        times[f"M2 -> Python, {count} terms"] = median_of(fetch, 3), ""
+        times[f"M2 -> Python, {count} terms"] = Time(median_of(fetch, 3))
     many = ring.ideal([polynomial(symbols, 20, k) for k in range(GENERATORS)])
     m2.ask("generators", ring, [many])
-    times[f"M2 -> Python, {GENERATORS} generators"] = (
-        median_of(
-            lambda: [ring.poly_of(f) for f in m2.ask("generators", ring, [many]).elements], 3
-        ),
-        "",
+    times[f"M2 -> Python, {GENERATORS} generators"] = Time(
+        median_of(lambda: [ring.poly_of(f) for f in m2.ask("generators", ring, [many]).elements], 3)
     )
     return times
 
@@ -268,9 +277,9 @@ def sympified(m2: Macaulay2, quick: bool) -> Times:
 
         row = f"M2 -> Python, {count} terms"
         try:
-            times[row] = once(fetch), ""
+            times[row] = Time(once(fetch))
         except Exception as error:  # its own words may hold the whole polynomial
-            times[row] = None, f"{type(error).__name__}: {str(error)[:120]}"
+            times[row] = Time(None, f"{type(error).__name__}: {str(error)[:120]}")
     return times
 
 
@@ -293,25 +302,26 @@ def report(
     table = Table("", *found, title=title)
     rows = list(dict.fromkeys(name for times in found.values() for name in times if name))
     for row in rows:
-        mine = found["m2bridge"].get(row, (None, ""))[0]
+        mine = found["m2bridge"].get(row, Time(None)).seconds
         cells = []
         for who, times in found.items():
-            seconds = times.get(row, (None, ""))[0]
-            cell = shown(seconds)
-            if seconds and mine and who != "m2bridge":
-                cell += f"  ({ratios.get(f'{who}: {row}', seconds / mine):.1f}x)"
+            time = times.get(row, Time(None))
+            sign = "" if time.ended else "> "
+            cell = sign + shown(time.seconds)
+            if time.seconds and mine and who != "m2bridge":
+                cell += f"  ({sign}{ratios.get(f'{who}: {row}', time.seconds / mine):.1f}x)"
             cells.append(cell)
         table.add_row(row, *cells)
     console.print(table)
     for who, times in found.items():
-        for row, (seconds, note) in times.items():
-            if seconds is None:
-                console.print(f"{who}: {row or 'does not run'}: {note}", markup=False)
+        for row, time in times.items():
+            if time.seconds is None:
+                console.print(f"{who}: {row or 'does not run'}: {time.note}", markup=False)
     for way in ("M2 -> Python", "Python -> M2"):
         per_term = [
             f"{seconds / n * 1e6:.2f}"
             for n in TERMS
-            if (seconds := found["m2bridge"].get(f"{way}, {n} terms", (None, ""))[0]) is not None
+            if (seconds := found["m2bridge"].get(f"{way}, {n} terms", Time(None)).seconds)
         ]
         console.print(f"{way}, µs a term:", ", ".join(per_term))
     console.print("load of this machine meanwhile:", ", ".join(f"{x:.1f}" for x in os.getloadavg()))
@@ -331,8 +341,10 @@ def main() -> None:
     console = Console(width=160)
     found: dict[str, Times] = {"m2bridge": {}}
     peers: dict[str, Peer] = {}
+    with Macaulay2(path=installation.path) as first:  # so that all find M2's files in memory
+        first.eval("1")
     with Macaulay2(path=installation.path) as m2, contextlib.ExitStack() as stack:
-        found["m2bridge"]["cold start"] = once(lambda: m2.eval("1")), ""
+        found["m2bridge"]["cold start"] = Time(once(lambda: m2.eval("1")))
         for name in REQUIREMENTS:
             if options.only in (None, name):
                 console.print(f"[dim]starting {name}, after installing it if need be ...[/dim]")
@@ -343,7 +355,7 @@ def main() -> None:
         for name in SHORT:
             times = {"m2bridge": found["m2bridge"], **{who: p.times for who, p in peers.items()}}
             cells = [
-                f"{who} {shown(t[name][0])} ({ratios[f'{who}: {name}']:.2f}x)"
+                f"{who} {shown(t[name].seconds)} ({ratios[f'{who}: {name}']:.2f}x)"
                 for who, t in times.items()
                 if name in t
             ]

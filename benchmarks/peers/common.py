@@ -38,9 +38,10 @@ def m2_polynomial(terms: int) -> str:
     )
 
 
-def tell(name: str, seconds: float | None, note: str = "") -> None:
-    """Reports one measurement, or why there is none."""
-    sys.stdout.write(json.dumps({"name": name, "seconds": seconds, "note": note}) + "\n")
+def tell(name: str, seconds: float | None, note: str = "", *, ended: bool = True) -> None:
+    """Reports one measurement (a lower bound if it has not ended), or why there is none."""
+    entry = {"name": name, "seconds": seconds, "note": note, "ended": ended}
+    sys.stdout.write(json.dumps(entry) + "\n")
     sys.stdout.flush()
 
 
@@ -66,7 +67,11 @@ def once(action: Callable[[], object]) -> float:
 
 
 def too_long(number: int, frame: object) -> None:
-    raise TimeoutError(f"no end within {2 * LONGEST_SECONDS:.0f} s")
+    raise TooLongError
+
+
+class TooLongError(Exception):
+    """A measurement has not ended in time."""
 
 
 def measured(name: str, take: Callable[[], float]) -> bool:
@@ -76,6 +81,9 @@ def measured(name: str, take: Callable[[], float]) -> bool:
     signal.alarm(int(2 * LONGEST_SECONDS))
     try:
         tell(name, take())
+    except TooLongError:
+        tell(name, 2 * LONGEST_SECONDS, ended=False)
+        return False
     except BaseException as error:  # a peer may fail in any way; the others go on
         tell(name, None, f"{type(error).__name__}: {error}"[:300])
         if isinstance(error, KeyboardInterrupt):
