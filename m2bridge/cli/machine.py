@@ -82,7 +82,7 @@ def install_m2(wheel: str | None, if_missing: bool, as_json: bool) -> None:
 @click.argument("file")
 @click.option("--engine", metavar="local|docker", help="Where Macaulay2 runs.  [default: local]")
 @click.option("--m2", metavar="PATH", help="This Macaulay2 instead of the one that is found.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Limit until the program's end.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Limit, from M2's start to the end.")
 @click.option("--memory", metavar="SIZE", help="Memory limit for Macaulay2, e.g. 4G.")
 @json_option
 def run(file: str, as_json: bool, **options: Any) -> None:

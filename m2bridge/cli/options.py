@@ -39,15 +39,31 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
-layer_options = _together(
+_sizes = _together(
     click.option("--d", type=int, help="Rows of X: the width of the tokens."),
     click.option("--d-out", type=int, help="Rows of V: the output width."),
     click.option("--a", type=int, help="Rows of Q and K: the attention dimension."),
     click.option("--t", type=int, default=2, show_default=True, help="Number of tokens."),
 )
 
+
+def _not_for_one_layer(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise click.UsageError(
+            f"{context.info_name!r} is about one layer, given by --d, --d-out, --a and --t; for"
+            " deep networks there are dimension, fibre, unroll and sweep",
+            context,
+        )
+
+
+layer_options = _together(
+    _sizes,
+    # only to say where it belongs
+    click.option("--layers", hidden=True, expose_value=False, callback=_not_for_one_layer),
+)
+
 network_options = _together(
-    layer_options,
+    _sizes,
     click.option(
         "--layers",
         metavar="D0,D1,...;A1,A2,...",

@@ -61,6 +61,7 @@ def test_version_is_quick_and_right() -> None:
         (["dimension", "--layers", "4,4,4;2"], "one attention dimension per layer"),
         (["dimension", "--layers", "4,4;2", "--attention", "hard"], "attention must be"),
         (["dimension", "--layers", "4,4"], "quotes are needed"),
+        (["analyze", "--layers", "4,4,4;2,2"], "for deep networks there are dimension"),
         (["nonsense"], "No such command"),
         (["analyse"], "Did you mean 'analyze'?"),
         (["singular_locus"], "Did you mean 'singular-locus'?"),
