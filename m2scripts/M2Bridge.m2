@@ -243,24 +243,33 @@ bridgeOut = null
 -- takes longer than a small job.
 looks = 0
 ownProcess = null
+
+-- An interrupt may come at any step of what reads, and must not lose what has been read: it is kept
+-- in "unread" and "more" until one assignment makes a request of it.
 unread = ""
+more = new MutableList -- what comes after "unread"
+
+-- Whether a request has begun to come, or comes at once
+isThere = () -> (
+    if #unread > 0 then return true;
+    for k to looks - 1 do if isReady bridgeIn then return true;
+    false)
 
 -- What Python sends next: a small request comes whole. No bytes mean that Python is gone.
-nextBytes = () -> (
-    for k to looks - 1 do if isReady bridgeIn then break;
-    s := read(bridgeIn, smallRead);
-    if s === null or #s === 0 then exit 0 else s)
+readNext = () -> (
+    unread = read(bridgeIn, smallRead);
+    if unread === null or #unread === 0 then exit 0)
 
--- at least n bytes: those of s, and more from Python
-readMore = (s, n) -> (
-    parts := new MutableList from {s};
-    have := #s;
+-- at least n bytes of what is unread
+readMore = n -> (
+    have := #unread + sum(toList more, chunk -> #chunk);
     while have < n do (
-        chunk := read(bridgeIn, if n - have < smallRead then smallRead else largeRead);
+        more#(#more) = read(bridgeIn, if n - have < smallRead then smallRead else largeRead);
+        chunk := more#-1;
         if chunk === null or #chunk === 0 then exit 0;
-        parts#(#parts) = chunk;
         have = have + #chunk);
-    concatenate toList parts)
+    (unread, more) = (concatenate(unread, toList more), new MutableList);
+    unread)
 
 lengthBytes = n -> ascii {
     n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255}
@@ -277,27 +286,28 @@ countIn = b -> if numbersOfCounts#?b then numbersOfCounts#b else numberIn b
 lengthOf = s -> if #s < smallNumbers then lengthsOfSmall#(#s) else lengthBytes(#s)
 countOf = n -> if n < smallNumbers then countsOfSmall#n else substring(3, lengthBytes n)
 
--- The next frame: its letter, its job, its first segment ("" if it has none), the list of the others
+-- The next frame: its letter, its job, its first segment ("" if it has none), the list of the
+-- others, and what is unread after it
 readFrame = () -> (
-    s := if #unread === 0 then nextBytes() else unread;
-    if #s < headerSize then s = readMore(s, headerSize);
+    if #unread === 0 then readNext();
+    s := if #unread < headerSize then readMore headerSize else unread;
     -- out of step: nothing sensible can follow
     if substring(0, 4, s) =!= "M2B2" then exit 70;
     count := countIn substring(13, 3, s);
     place := headerSize + lengthSize * count;
-    if #s < place then s = readMore(s, place);
+    if #s < place then s = readMore place;
     total := place;
     sizes := for k to count - 1 list (
         n := lengthIn substring(headerSize + lengthSize * k, lengthSize, s);
         total = total + n;
         n);
-    if #s < total then s = readMore(s, total);
-    unread = if #s > total then substring(total, s) else "";
+    if #s < total then s = readMore total;
     (substring(4, 1, s), substring(5, 8, s),
         if count === 0 then "" else substring(place, sizes#0, s),
         for k from 1 to count - 1 list (
             place = place + sizes#(k-1);
-            substring(place, sizes#k, s))))
+            substring(place, sizes#k, s)),
+        if #s > total then substring(total, s) else ""))
 
 -- a first segment, and a list of others
 writeFrame = (letter, job, text, others) -> (
@@ -315,9 +325,11 @@ writeFrame = (letter, job, text, others) -> (
 -- The loop
 ------------------------------------------------------------------------
 
-request = null -- the name of an operation
-segments = null -- its data
+-- what is asked for: a frame's letter and job, the name of an operation, its data
+(letter, job, request, segments) = (null, null, null, null)
 reply = null
+-- whether an interrupt came before the request that it was meant for had been read
+stopped = false
 
 -- capture looks up how to show prompts and values by M2's mode: a mode without any is faster. Our
 -- code runs in it; the user's code has M2's usual one, or what it has chosen.
@@ -326,9 +338,21 @@ modeOfUser = topLevelMode
 
 -- The only code that "capture" is given as text is a call of this function; capture echoes what
 -- it runs, and what it echoes stays the same. The marks tell the user's output from the echo.
+-- A request that comes at once finds capture ready. None is waited for here: M2 1.26 hangs when an
+-- interrupt ends a read inside of capture.
 bridgeStep = () -> (
     -- capture sets this in older versions, and then an interrupt would end the process
     stopIfError = false;
+    if not isThere() then return;
+    (letter, job, request, segments, unread) = readFrame();
+    if letter === "Q" then exit 0;
+    if request === "echo" then (
+        stopped = false;
+        reply = segments;
+        return);
+    if stopped then (
+        stopped = false;
+        error "interrupted");
     topLevelMode = modeOfUser;
     << "\002";
     if not operations#?request then error("unknown operation: ", request);
@@ -341,21 +365,20 @@ bridgeStep = () -> (
 captureStep = try (lookup(capture, String)) (options capture) else capture
 
 serveOnce = () -> (
-    letter := job := null;
-    (letter, job, request, segments) = readFrame();
-    if letter === "Q" then exit 0;
-    if request === "echo" then writeFrame("R", job, "", segments)
-    else (
-        reply = null;
-        topLevelMode = quietMode;
-        (failed, text) := captureStep "bridgeStep()";
-        -- not where an interrupt came before the user's code, or after it
-        if failed and topLevelMode =!= quietMode then modeOfUser = topLevelMode;
-        -- a copy that the code made of this process has no business here
-        if processID() =!= ownProcess then kill processID();
-        if failed or reply === null then writeFrame("X", job, text, {})
-        else writeFrame("R", job, text, reply);
-        segments = reply = null))
+    request = segments = reply = null;
+    if looks === 0 and #unread === 0 then readNext();
+    topLevelMode = quietMode;
+    (failed, text) := captureStep "bridgeStep()";
+    -- not where an interrupt came before the user's code, or after it
+    if failed and topLevelMode =!= quietMode then modeOfUser = topLevelMode;
+    -- a copy that the code made of this process has no business here
+    if processID() =!= ownProcess then kill processID();
+    if request === null then (
+        if not failed then readNext()
+        else if match("interrupted", text) then stopped = true
+        else exit 70)
+    else if failed or reply === null then writeFrame("X", job, text, {})
+    else writeFrame("R", job, if request === "echo" then "" else text, reply))
 
 -- descriptors of the two pipes, and how often to look for a request before sleeping
 bridgeServe = (inputDescriptor, outputDescriptor, patience) -> (

@@ -191,7 +191,10 @@ class Session:
                 frame = talk.ask(operation.encode("ascii"), segments, deadline)
             except EOFError:
                 self._forget()
-                raise self._explained(talk.end(_DYING_SECONDS), operation) from None
+                how = talk.end(_DYING_SECONDS)
+                if talk.interrupted and not how.out_of_memory:  # at a moment that M2 did not stand
+                    raise interrupted_error(code, state_kept=False) from None
+                raise self._explained(how, operation) from None
             except TimeoutError:
                 self._lose("the time limit passed")
                 raise self._too_late(operation, limit, deadline) from None
