@@ -1,10 +1,10 @@
 """A stand-in for Macaulay2: starts in 30 ms, speaks frames, and misbehaves as it is told.
 
 It takes M2's command line, finds the two descriptors in it, and obeys the code of "eval" jobs:
-"sum A B", "hang", "deaf" (hang and ignore interrupts), "die N", "half" (die in the midst of a
-frame), "garbage", "other" (answer another job), "flood" (print for ever), "child" (leave a process
-in a session of its own that holds all descriptors), "grow N" (take N MiB), "refused" (say that
-memory is out, and die), "pid", "fail TEXT".
+"sum A B", "hang", "deaf" (hang and ignore interrupts), "frail" (hang and die of an interrupt),
+"die N", "half" (die in the midst of a frame), "garbage", "other" (answer another job), "flood"
+(print for ever), "child" (leave a process in a session of its own that holds all descriptors),
+"grow N" (take N MiB), "refused" (say that memory is out, and die), "pid", "fail TEXT".
 """
 
 from __future__ import annotations
@@ -65,6 +65,9 @@ def obey(words: list[str], output: int, job: int) -> bytes:  # noqa: C901 - a li
             time.sleep(3600)
         case ["deaf"]:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            time.sleep(3600)
+        case ["frail"]:
+            signal.signal(signal.SIGINT, lambda number, frame: os._exit(2))
             time.sleep(3600)
         case ["die", status]:
             os._exit(int(status))

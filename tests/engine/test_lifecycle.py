@@ -515,6 +515,17 @@ def test_interrupt_where_m2_does_not_listen(begin: Open, monkeypatch: pytest.Mon
     assert ask(session, "sum 1 1") == "2"
 
 
+def test_an_interrupt_that_m2_does_not_survive_is_no_crash(begin: Open) -> None:
+    session = begin()
+    assert ask(session, "sum 1 2") == "3"
+    interrupt_soon(session.interrupt)
+    with pytest.raises(M2InterruptedError) as caught:
+        ask(session, "frail")
+    assert caught.value.state_kept is False
+    assert session.state_lost
+    assert ask(session, "sum 2 2") == "4"
+
+
 def test_interrupting_an_idle_session_does_nothing(begin: Open) -> None:
     session = begin()
     assert session.interrupt() is False
