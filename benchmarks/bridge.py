@@ -323,7 +323,8 @@ def report(
             for n in TERMS
             if (seconds := found["m2bridge"].get(f"{way}, {n} terms", Time(None)).seconds)
         ]
-        console.print(f"{way}, µs a term:", ", ".join(per_term))
+        if per_term:
+            console.print(f"{way}, µs a term:", ", ".join(per_term))
     console.print("load of this machine meanwhile:", ", ".join(f"{x:.1f}" for x in os.getloadavg()))
 
 
@@ -365,10 +366,9 @@ def main() -> None:
             found["m2bridge"] |= our_conversions(m2, options.quick)
             if options.only in (None, "sympify"):
                 found["sympify"] = sympified(m2, options.quick)
-        for name, peer in peers.items():
-            if not options.short:
+            for peer in peers.values():
                 peer.conversions()
-            found[name] = peer.times
+        found |= {name: peer.times for name, peer in peers.items()}
     report(console, found, ratios, installation)
 
 

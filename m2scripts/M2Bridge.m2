@@ -313,7 +313,8 @@ readFrame = () -> (
 writeFrame = (letter, job, text, others) -> (
     small := #text < smallNumbers;
     lengths := for s in others list (
-        if #s < smallNumbers then lengthsOfSmall#(#s) else (small = false; lengthBytes(#s)));
+        if #s >= smallNumbers then small = false;
+        lengthOf s);
     head := concatenate("M2B2", letter, job, countOf(#others + 1), lengthOf text, lengths);
     -- small segments go out together
     if small then bridgeOut << concatenate(head, text, others) << flush else (
@@ -366,6 +367,7 @@ captureStep = try (lookup(capture, String)) (options capture) else capture
 
 serveOnce = () -> (
     request = segments = reply = null;
+    -- who never looks would leave capture once more for each request
     if looks === 0 and #unread === 0 then readNext();
     topLevelMode = quietMode;
     (failed, text) := captureStep "bridgeStep()";

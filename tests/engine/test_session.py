@@ -347,6 +347,23 @@ def test_interrupts_at_any_moment_never_spoil_an_answer(fresh_session: Session) 
         assert value(fresh_session, "6*7") == "42"
 
 
+def test_an_interrupt_of_a_large_request_spoils_nothing(fresh_session: Session) -> None:
+    """It comes while the request is sent, read, or evaluated; the next one is read as it is."""
+    value(fresh_session, "1")
+    text = f'#"{"x" * 1_000_000}"'
+    stopped = 0
+    for k in range(12):
+        timer = threading.Timer(0.003 * k, fresh_session.interrupt)
+        timer.start()
+        try:
+            assert value(fresh_session, text) == "1000000"
+        except M2InterruptedError:
+            stopped += 1
+        timer.join()
+        assert value(fresh_session, "6*7") == "42"
+    assert stopped
+
+
 @pytest.mark.parametrize(
     "count", [3, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])]
 )
