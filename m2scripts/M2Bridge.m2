@@ -31,7 +31,7 @@ export {
 -- listForm and sums of terms. Whether they are there and right is tried below, once, at load time.
 debug Core
 
-protocolVersion = "2"
+protocolVersion = "3"
 
 ------------------------------------------------------------------------
 -- JSON: exact, never through floating point
@@ -230,10 +230,10 @@ bridgeOperation("packages", segments -> apply(segments, p -> toString(
 -- Frames
 ------------------------------------------------------------------------
 
--- Header: "M2B2", one letter, job (8 bytes, sent back as they came), number of segments (3 bytes);
--- then the segments' lengths (6 bytes each, most significant first); then the segments.
+-- Header: "M2B", one letter, number of segments (4 bytes, the most significant first), job (8 bytes,
+-- sent back as they came); then the segments' lengths (8 bytes each); then the segments.
 headerSize = 16
-lengthSize = 6
+lengthSize = 8
 -- read makes a string of the size that it is asked for, and small ones cost M2 much less per byte
 (smallRead, largeRead) = (256, 4000)
 
@@ -249,16 +249,18 @@ ownProcess = null
 unread = ""
 more = new MutableList -- what comes after "unread"
 
--- Whether a request has begun to come, or comes at once
-isThere = () -> (
-    if #unread > 0 then return true;
-    for k to looks - 1 do if isReady bridgeIn then return true;
-    false)
-
 -- What Python sends next: a small request comes whole. No bytes mean that Python is gone.
 readNext = () -> (
     unread = read(bridgeIn, smallRead);
     if unread === null or #unread === 0 then exit 0)
+
+-- Whether a request has begun to come, or comes at once; what there is of it is then read
+hasCome = () -> (
+    if #unread > 0 then return true;
+    for k to looks - 1 do if isReady bridgeIn then (
+        readNext();
+        return true);
+    false)
 
 -- at least n bytes of what is unread
 readMore = n -> (
@@ -271,63 +273,60 @@ readMore = n -> (
     (unread, more) = (concatenate(unread, toList more), new MutableList);
     unread)
 
-lengthBytes = n -> ascii {
-    n >> 40 & 255, n >> 32 & 255, n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255}
+lengthBytes = n -> ascii {n >> 56 & 255, n >> 48 & 255, n >> 40 & 255, n >> 32 & 255,
+    n >> 24 & 255, n >> 16 & 255, n >> 8 & 255, n & 255}
 
 -- Most numbers are small, and looked up faster than computed.
 smallNumbers = 1024
 lengthsOfSmall = apply(smallNumbers, lengthBytes)
-countsOfSmall = apply(lengthsOfSmall, b -> substring(3, b))
-numbersOfLengths = hashTable apply(smallNumbers, n -> lengthsOfSmall#n => n)
-numbersOfCounts = hashTable apply(smallNumbers, n -> countsOfSmall#n => n)
-numberIn = b -> fold((high, low) -> 256 * high + low, 0, ascii b)
-lengthIn = b -> if numbersOfLengths#?b then numbersOfLengths#b else numberIn b
-countIn = b -> if numbersOfCounts#?b then numbersOfCounts#b else numberIn b
+countsOfSmall = apply(lengthsOfSmall, b -> substring(4, b))
 lengthOf = s -> if #s < smallNumbers then lengthsOfSmall#(#s) else lengthBytes(#s)
-countOf = n -> if n < smallNumbers then countsOfSmall#n else substring(3, lengthBytes n)
+countOf = n -> if n < smallNumbers then countsOfSmall#n else substring(4, lengthBytes n)
+numberIn = b -> fold((high, low) -> 256 * high + low, 0, ascii b)
 
--- The next frame: its letter, its job, its first segment ("" if it has none), the list of the
--- others, and what is unread after it
+-- What follows from a table of lengths: where each segment begins and how long it is (the first one
+-- apart), and where the frame ends. Short tables come again and again, and are kept.
+mostKept = 4 -- segments
+tableSizes = hashTable apply(mostKept + 1, n -> countsOfSmall#n => lengthSize * n)
+mostShapes = 4096
+shapes = new MutableHashTable
+shapeOf = table -> (
+    place := headerSize + #table;
+    places := for k to #table // lengthSize - 1 list (
+        n := numberIn substring(lengthSize * k, lengthSize, table);
+        place = place + n;
+        (place - n, n));
+    shape := (first places, drop(places, 1), place);
+    if #table <= lengthSize * mostKept and #shapes < mostShapes then shapes#table = shape;
+    shape)
+
+-- The next call as (job, name of an operation, its data), and what is unread after it
 readFrame = () -> (
-    if #unread === 0 then readNext();
     s := if #unread < headerSize then readMore headerSize else unread;
-    -- out of step: nothing sensible can follow
-    if substring(0, 4, s) =!= "M2B2" then exit 70;
-    count := countIn substring(13, 3, s);
-    place := headerSize + lengthSize * count;
-    if #s < place then s = readMore place;
-    total := place;
-    sizes := for k to count - 1 list (
-        n := lengthIn substring(headerSize + lengthSize * k, lengthSize, s);
-        total = total + n;
-        n);
-    if #s < total then s = readMore total;
-    (substring(4, 1, s), substring(5, 8, s),
-        if count === 0 then "" else substring(place, sizes#0, s),
-        for k from 1 to count - 1 list (
-            place = place + sizes#(k-1);
-            substring(place, sizes#k, s)),
-        if #s > total then substring(total, s) else ""))
+    -- told to quit, or out of step: nothing sensible can follow
+    if substring(0, 4, s) =!= "M2BC" then exit if substring(0, 4, s) === "M2BQ" then 0 else 70;
+    count := substring(4, 4, s);
+    size := if tableSizes#?count then tableSizes#count else lengthSize * numberIn count;
+    if #s < headerSize + size then s = readMore(headerSize + size);
+    table := substring(headerSize, size, s);
+    (name, places, end) := if shapes#?table then shapes#table else shapeOf table;
+    if #s < end then s = readMore end;
+    ((substring(8, 8, s), substring(name, s), apply(places, (place, n) -> substring(place, n, s))),
+        if #s > end then substring(end, s) else ""))
 
 -- a first segment, and a list of others
 writeFrame = (letter, job, text, others) -> (
-    small := #text < smallNumbers;
-    lengths := for s in others list (
-        if #s >= smallNumbers then small = false;
-        lengthOf s);
-    head := concatenate("M2B2", letter, job, countOf(#others + 1), lengthOf text, lengths);
-    -- small segments go out together
-    if small then bridgeOut << concatenate(head, text, others) << flush else (
-        bridgeOut << head << text;
-        for s in others do bridgeOut << s;
-        bridgeOut << flush))
+    bridgeOut << concatenate("M2B", letter, countOf(#others + 1), job, lengthOf text,
+        apply(others, lengthOf)) << text;
+    for s in others do bridgeOut << s;
+    bridgeOut << flush)
 
 ------------------------------------------------------------------------
 -- The loop
 ------------------------------------------------------------------------
 
--- what is asked for: a frame's letter and job, the name of an operation, its data
-(letter, job, request, segments) = (null, null, null, null)
+-- what is asked for, as (job, operation, data), and the data of the answer
+request = null
 reply = null
 -- whether an interrupt came before the request that it was meant for had been read
 stopped = false
@@ -344,20 +343,21 @@ modeOfUser = topLevelMode
 bridgeStep = () -> (
     -- capture sets this in older versions, and then an interrupt would end the process
     stopIfError = false;
-    if not isThere() then return;
-    (letter, job, request, segments, unread) = readFrame();
-    if letter === "Q" then exit 0;
-    if request === "echo" then (
+    if not hasCome() then return;
+    (request, unread) = readFrame();
+    (job, operation, data) := request;
+    if operation === "echo" then (
         stopped = false;
-        reply = segments;
+        << "\002\003";
+        reply = data;
         return);
     if stopped then (
         stopped = false;
         error "interrupted");
     topLevelMode = modeOfUser;
     << "\002";
-    if not operations#?request then error("unknown operation: ", request);
-    reply = operations#request segments;
+    if not operations#?operation then error("unknown operation: ", operation);
+    reply = operations#operation data;
     << "\003";
     modeOfUser = topLevelMode;
     topLevelMode = quietMode;)
@@ -366,7 +366,7 @@ bridgeStep = () -> (
 captureStep = try (lookup(capture, String)) (options capture) else capture
 
 serveOnce = () -> (
-    request = segments = reply = null;
+    request = reply = null;
     -- who never looks would leave capture once more for each request
     if looks === 0 and #unread === 0 then readNext();
     topLevelMode = quietMode;
@@ -379,8 +379,8 @@ serveOnce = () -> (
         if not failed then readNext()
         else if match("interrupted", text) then stopped = true
         else exit 70)
-    else if failed or reply === null then writeFrame("X", job, text, {})
-    else writeFrame("R", job, if request === "echo" then "" else text, reply))
+    else if failed or reply === null then writeFrame("X", request#0, text, {})
+    else writeFrame("R", request#0, text, reply))
 
 -- descriptors of the two pipes, and how often to look for a request before sleeping
 bridgeServe = (inputDescriptor, outputDescriptor, patience) -> (

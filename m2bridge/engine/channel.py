@@ -69,11 +69,8 @@ class Channel(Protocol):
     def send(self, data: bytes, deadline: float | None) -> None:
         """Sends all bytes. Raises EOFError if M2 is gone, TimeoutError at the deadline."""
 
-    def receive(self, size: int, deadline: float | None) -> bytes:
-        """Receives exactly so many bytes. Raises EOFError or TimeoutError likewise.
-
-        After a TimeoutError nothing is lost: the next call begins where this one did.
-        """
+    def receive(self, deadline: float | None) -> bytes:
+        """Receives what has come, at least one byte. Raises EOFError or TimeoutError likewise."""
 
     def interrupt(self) -> None:
         """Asks M2 to stop what it is doing (SIGINT)."""

@@ -82,8 +82,8 @@ class Conversation:
         """
         self._job += 1
         data = encode_frame("C", self._job, [operation, *segments])
-        with self._guard:
-            self._sending, self.interrupted, self._react_until = True, False, None
+        # in this order: nobody interrupts before the last of them
+        self.interrupted, self._react_until, self._sending = False, None, True
         try:
             self.channel.send(data, deadline)
             with self._guard:

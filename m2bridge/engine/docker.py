@@ -153,7 +153,7 @@ class DockerChannel:
         self.by_pipes = False
         self._client = client
         self._exit: Exit | None = None
-        self._received = bytearray()
+        self._received = b""
         self._transcript = bytearray()
         pair = _pipe_pair() if pipes else None
         serve = [pair.word if pair else "", *serve_command("M2", 3, 4)]
@@ -190,8 +190,10 @@ class DockerChannel:
         """
         try:
             self.send(self._bridge, deadline)
-            self._agree_on_the_way(self.receive(1, deadline))
-            self._await(1, deadline)
+            self._await(deadline)
+            letter, self._received = self._received[:1], self._received[1:]
+            self._agree_on_the_way(letter)
+            self._await(deadline)
         except TimeoutError:
             raise DockerError(
                 "Macaulay2 in the container did not say hello in time; it said:"
@@ -226,22 +228,20 @@ class DockerChannel:
             except BrokenPipeError:
                 raise EOFError("the container is gone") from None
 
-    def receive(self, size: int, deadline: float | None) -> bytes:
-        """Receives exactly so many bytes. Raises EOFError or TimeoutError."""
-        self._await(size, deadline)
-        data = bytes(self._received[:size])
-        del self._received[:size]
+    def receive(self, deadline: float | None) -> bytes:
+        """Receives what has come, at least one byte. Raises EOFError or TimeoutError."""
+        self._await(deadline)
+        data, self._received = self._received, b""
         return data
 
-    def _await(self, size: int, deadline: float | None) -> None:
-        """Waits until so many bytes have come."""
-        while len(self._received) < size:
+    def _await(self, deadline: float | None) -> None:
+        """Waits until something has come."""
+        while not self._received:
             self._wait(self._readable, self._out, deadline)
             with contextlib.suppress(BlockingIOError):
-                chunk = os.read(self._out, _CHUNK)
-                if not chunk:
+                self._received = os.read(self._out, _CHUNK)
+                if not self._received:
                     raise EOFError("the container has ended")
-                self._received += chunk
 
     def interrupt(self) -> None:
         """Asks M2 to stop what it is doing; the container's init hands the signal on."""

@@ -1,8 +1,8 @@
 """Frames: what crosses the channel between Python and Macaulay2.
 
-A frame is a header of 16 bytes (``M2B2``, one letter, the job number in 8 bytes, the number of
-segments in 3 bytes), the segments' lengths in 6 bytes each, and the segments. Numbers have their
-most significant byte first. Segments are bytes; nothing in them is searched for a delimiter.
+A frame is a header of 16 bytes (``M2B``, one letter, the number of segments in 4 bytes, the job
+number in 8 bytes), the segments' lengths in 8 bytes each, and the segments. Numbers have their most
+significant byte first. Segments are bytes; nothing in them is searched for a delimiter.
 
 Letters: ``H`` hello (M2 speaks first), ``C`` call, ``R`` result, ``X`` M2's error, ``Q`` quit.
 The other half of this file is ``readFrame`` and ``writeFrame`` in ``m2scripts/M2Bridge.m2``.
@@ -18,14 +18,12 @@ from m2bridge.errors import WireError
 
 __all__ = ["PROTOCOL_VERSION", "Frame", "FrameReader", "encode_frame"]
 
-PROTOCOL_VERSION = "2"
+PROTOCOL_VERSION = "3"
 
-_MAGIC = b"M2B2"
-_LETTERS = b"HCRXQ"
-_HEADER = struct.Struct(">4scQBH")
-_LENGTH_BYTES = 6
-_LENGTH = struct.Struct(">HI")
-_MOST_SEGMENTS = 2**24 - 1
+_MAGIC = b"M2B"
+_LETTERS = {bytes([letter]): chr(letter) for letter in b"HCRXQ"}
+_HEADER = struct.Struct(">3scIQ")
+_LENGTH_BYTES = 8
 
 
 class Frame(NamedTuple):
@@ -37,32 +35,25 @@ class Frame(NamedTuple):
 
 
 def encode_frame(letter: str, job: int, segments: Sequence[bytes]) -> bytes:
-    """The bytes of a frame.
-
-    Raises:
-        ValueError: there are more segments than a frame can count.
-    """
+    """The bytes of a frame."""
     count = len(segments)
-    if count > _MOST_SEGMENTS:
-        raise ValueError(f"a frame holds at most {_MOST_SEGMENTS} segments, not {count}")
-    head = _HEADER.pack(_MAGIC, letter.encode("ascii"), job, count >> 16, count & 0xFFFF)
-    lengths = [len(segment).to_bytes(_LENGTH_BYTES, "big") for segment in segments]
-    return b"".join([head, *lengths, *segments])
+    layout = f"{_HEADER.format}{count}Q"
+    head = struct.pack(layout, _MAGIC, letter.encode("ascii"), count, job, *map(len, segments))
+    return b"".join([head, *segments])
 
 
 class FrameReader:
     """Reads frames one after the other, and can be stopped and taken up again inside of one.
 
     Args:
-        receive: ``receive(size, deadline)`` gives exactly so many bytes, or raises TimeoutError
-            or EOFError and then has consumed none.
+        receive: ``receive(deadline)`` gives what has come, at least one byte, or raises
+            TimeoutError or EOFError.
     """
 
-    def __init__(self, receive: Callable[[int, float | None], bytes]) -> None:
+    def __init__(self, receive: Callable[[float | None], bytes]) -> None:
         self._receive = receive
-        self._head: tuple[str, int, int] | None = None
-        self._sizes: list[int] | None = None
-        self._segments: list[bytes] = []
+        self._data = b""  # what has come and belongs to no frame yet
+        self._needed = _HEADER.size  # how much of it there must be to go on
 
     def next(self, deadline: float | None) -> Frame:
         """The next frame.
@@ -71,21 +62,44 @@ class FrameReader:
             WireError: what came is not a frame; the two sides are out of step.
             EOFError, TimeoutError: from ``receive``.
         """
-        if self._head is None:
-            self._head = _parsed_header(self._receive(_HEADER.size, deadline))
-        letter, job, count = self._head
-        if self._sizes is None:
-            table = self._receive(_LENGTH_BYTES * count, deadline)
-            self._sizes = [(high << 32) + low for high, low in _LENGTH.iter_unpack(table)]
-        segments = self._segments
-        for size in self._sizes[len(segments) :]:
-            segments.append(self._receive(size, deadline))
-        self._head, self._sizes, self._segments = None, None, []
-        return Frame(letter, job, tuple(segments))
+        if not self._data:
+            self._data = self._receive(deadline)  # nearly always all of it
+        while True:
+            if len(self._data) < self._needed:
+                self._gather(deadline)
+            frame, end = _frame_in(self._data)
+            if frame is not None:
+                self._data, self._needed = self._data[end:], _HEADER.size
+                return frame
+            self._needed = end
+
+    def _gather(self, deadline: float | None) -> None:
+        """Receives until as much is there as is needed; what came before a deadline is kept."""
+        parts = [self._data]
+        missing = self._needed - len(self._data)
+        try:
+            while missing > 0:
+                part = self._receive(deadline)
+                parts.append(part)
+                missing -= len(part)
+        finally:
+            self._data = b"".join(parts)
 
 
-def _parsed_header(header: bytes) -> tuple[str, int, int]:
-    magic, letter, job, high, low = _HEADER.unpack(header)
+def _frame_in(data: bytes) -> tuple[Frame | None, int]:
+    """The frame that data begin with, and where it ends; None where they must go on to there."""
+    magic, letter, count, job = _HEADER.unpack_from(data)
     if magic != _MAGIC or letter not in _LETTERS:
-        raise WireError(f"Macaulay2 sent {header!r} where a frame should begin")
-    return letter.decode("ascii"), job, (high << 16) + low
+        raise WireError(f"Macaulay2 sent {data[:16]!r} where a frame should begin")
+    place = _HEADER.size + _LENGTH_BYTES * count
+    if len(data) < place:
+        return None, place
+    sizes = struct.unpack_from(f">{count}Q", data, _HEADER.size)
+    end = place + sum(sizes)
+    if len(data) < end:
+        return None, end
+    segments = []
+    for size in sizes:
+        segments.append(data[place : place + size])
+        place += size
+    return Frame(_LETTERS[letter], job, tuple(segments)), end

@@ -30,8 +30,7 @@ def _processors() -> int:
 _log = logging.getLogger("m2bridge.engine")
 M2_PACKAGE = SCRIPTS_FOLDER / "M2Bridge.m2"
 _M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
-_SMALL_READ = 1 << 16  # what a pipe holds
-_LARGE_READ = 1 << 20
+_PIPE_SIZE = 1 << 16  # what one holds at most
 # A trivial answer is there sooner than a processor that was put to sleep is woken up, and so is
 # the next request: both sides look for it before they sleep, M2 so many times (about 1 µs each).
 # That must not keep the other side from its work: Python yields its processor at each look, M2 does
@@ -76,8 +75,6 @@ class LocalChannel:
     """A running local M2. Bytes pass through two pipes that only M2 and Python hold."""
 
     def __init__(self, executable: str, memory: int) -> None:
-        self._received = b""
-        self._taken = 0  # how much of that was handed on
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             request_read, self._requests = high_pipe()
             theirs.callback(os.close, request_read)
@@ -120,49 +117,30 @@ class LocalChannel:
         while rest:
             _wait(writable, deadline)
             try:
-                rest = rest[os.write(self._requests, rest[:_LARGE_READ]) :]
+                rest = rest[os.write(self._requests, rest) :]
             except BlockingIOError:
                 if self._has_ended():
                     raise EOFError from None
             except BrokenPipeError:
                 raise EOFError from None
 
-    def receive(self, size: int, deadline: float | None) -> bytes:
+    def receive(self, deadline: float | None) -> bytes:
         """See Channel.receive."""
-        end = self._taken + size
-        if end > len(self._received):
-            self._fill(size, deadline)
-            end = size
-        data = self._received[self._taken : end]
-        self._taken = end
+        data = self._soon()
+        while data is None:
+            _wait(self._readable, deadline)
+            try:
+                data = os.read(self._answers, _PIPE_SIZE)
+            except BlockingIOError:
+                # Nothing to read, so the keeper has spoken: M2 is gone, though a process that it
+                # left may still hold the pipe.
+                if self._has_ended():
+                    raise EOFError from None
+        if not data:
+            raise EOFError
         return data
 
-    def _fill(self, size: int, deadline: float | None) -> None:
-        """Reads until so many bytes are there; what came before a deadline is kept."""
-        parts = [self._received[self._taken :] or self._soon()]
-        missing = size - len(parts[0])
-        try:
-            while missing > 0:
-                _wait(self._readable, deadline)
-                try:
-                    part = os.read(
-                        self._answers, _SMALL_READ if missing < _SMALL_READ else _LARGE_READ
-                    )
-                except BlockingIOError:
-                    # Nothing to read, so the keeper has spoken: M2 is gone, though a process
-                    # that it left may still hold the pipe.
-                    if self._has_ended():
-                        raise EOFError from None
-                    continue
-                if not part:
-                    raise EOFError
-                parts.append(part)
-                missing -= len(part)
-        finally:
-            self._received = b"".join(parts)
-            self._taken = 0
-
-    def _soon(self) -> bytes:
+    def _soon(self) -> bytes | None:
         """What comes within a moment, if anything does."""
         self._placement.improve()
         now = time.monotonic()
@@ -170,7 +148,7 @@ class LocalChannel:
         longest = 0.0
         while now < until:
             try:
-                data = os.read(self._answers, _SMALL_READ)
+                data = os.read(self._answers, _PIPE_SIZE)
             except BlockingIOError:
                 _yield_processor()
                 before, now = now, time.monotonic()
@@ -179,7 +157,7 @@ class LocalChannel:
                 self._placement.waited(longest)
                 return data
         self._placement.waited(longest)
-        return b""
+        return None
 
     def _has_ended(self) -> bool:
         if self._process.fileno() < 0:  # Python is at its end, and has ended M2

@@ -114,9 +114,8 @@ class _ReplayChannel:
         letter, segments = job.answers[place]
         self._answer = encode_frame(letter, frame.job, segments)
 
-    def receive(self, size: int, deadline: float | None) -> bytes:
-        data, self._answer = self._answer[:size], self._answer[size:]
-        return data
+    def receive(self, deadline: float | None) -> bytes:
+        return self._answer
 
     def interrupt(self) -> None:
         """Nothing runs that could be interrupted."""
@@ -219,20 +218,16 @@ class _RecordingChannel:
         self._reader = FrameReader(inner.receive)
         self._requests: dict[int, tuple[bytes, ...]] = {}
         self._asked: defaultdict[tuple[bytes, ...], int] = defaultdict(int)
-        self._answer = b""
 
     def send(self, data: bytes, deadline: float | None) -> None:
         frame = _decoded(data)
         self._requests = {frame.job: frame.segments}
         self._inner.send(data, deadline)
 
-    def receive(self, size: int, deadline: float | None) -> bytes:
-        if not self._answer:
-            frame = self._reader.next(deadline)
-            self._note(frame)
-            self._answer = encode_frame(frame.letter, frame.job, frame.segments)
-        data, self._answer = self._answer[:size], self._answer[size:]
-        return data
+    def receive(self, deadline: float | None) -> bytes:
+        frame = self._reader.next(deadline)
+        self._note(frame)
+        return encode_frame(frame.letter, frame.job, frame.segments)
 
     def _note(self, frame: Frame) -> None:
         if frame.letter == "H":
@@ -255,14 +250,7 @@ class _RecordingChannel:
 
 def _decoded(data: bytes) -> Frame:
     """The frame that these bytes are."""
-    place = 0
-
-    def receive(size: int, deadline: float | None) -> bytes:
-        nonlocal place
-        place += size
-        return data[place - size : place]
-
-    return FrameReader(receive).next(None)
+    return FrameReader(lambda deadline: data).next(None)
 
 
 def _shown(request: Sequence[bytes]) -> str:

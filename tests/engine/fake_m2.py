@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-HEADER = struct.Struct(">4scQBH")
+HEADER = struct.Struct(">3scIQ")
 
 
 class InterruptedByPythonError(Exception):
@@ -39,15 +39,14 @@ def read(descriptor: int, size: int) -> bytes:
 
 
 def read_frame(descriptor: int) -> tuple[bytes, int, list[bytes]]:
-    _, letter, job, high, low = HEADER.unpack(read(descriptor, HEADER.size))
-    table = read(descriptor, 6 * (high * 65536 + low))
-    sizes = [int.from_bytes(table[k : k + 6], "big") for k in range(0, len(table), 6)]
+    _, letter, count, job = HEADER.unpack(read(descriptor, HEADER.size))
+    sizes = struct.unpack(f">{count}Q", read(descriptor, 8 * count))
     return letter, job, [read(descriptor, size) for size in sizes]
 
 
 def frame_bytes(letter: bytes, job: int, segments: list[bytes]) -> bytes:
-    head = HEADER.pack(b"M2B2", letter, job, 0, len(segments))
-    return b"".join([head, *(len(s).to_bytes(6, "big") for s in segments), *segments])
+    head = HEADER.pack(b"M2B", letter, len(segments), job)
+    return b"".join([head, *(len(s).to_bytes(8, "big") for s in segments), *segments])
 
 
 def write(descriptor: int, data: bytes) -> None:
@@ -114,7 +113,7 @@ def main(arguments: list[str]) -> None:
         time.sleep(3600)
     if os.environ.get("FAKE_M2_SLOW"):
         time.sleep(1)
-    protocol = os.environ.get("FAKE_M2_PROTOCOL", "2").encode()
+    protocol = os.environ.get("FAKE_M2_PROTOCOL", "3").encode()
     version = os.environ.get("FAKE_M2_VERSION", "1.26.06").encode()
     os.set_inheritable(output, True)
     signal.signal(signal.SIGINT, on_interrupt)

@@ -97,7 +97,8 @@ def test_output_stands_beside_the_answer(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["M2B2R00000000\\000\\000\\001", "\\002", "\\003", "i1 : o1 = 5", "\\ni2 : \\003x\\002"]
+    "text",
+    ["M2BR\\000\\000\\000\\00100000000", "\\002", "\\003", "i1 : o1 = 5", "\\ni2 : \\003x\\002"],
 )
 def test_output_that_looks_like_ours(session: Session, text: str) -> None:
     answer = session.eval(f'<< "{text}" << endl; 7')
