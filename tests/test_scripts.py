@@ -141,7 +141,7 @@ def test_elimination_finds_the_resultant(session) -> None:
 def test_an_answer_that_is_not_json_is_refused(session, monkeypatch) -> None:
     from m2bridge.engine.session import Answer, Session
 
-    monkeypatch.setattr(Session, "run_script", lambda self, *a, **k: Answer((b"{",), ""))
+    monkeypatch.setattr(Session, "run_script", lambda self, *a, **k: Answer((b"{",)))
     with pytest.raises(WireError, match="not JSON"):
         run_script(session, "elimination", **SIZES)
 

@@ -18,7 +18,8 @@ GROEBNER = "R = QQ[x,y,z]; toString gens gb ideal(x^2-y*z, x*y-z^2, y^2-x*z)"
 TERMS = (2_000, 20_000, 100_000)
 GENERATORS = 500
 # A measurement is given up after so long, and the row ends. Repeats stop after half of it.
-LONGEST_SECONDS = 60.0
+# Peers swallow exceptions at some moments, so they are told again each second.
+LONGEST_SECONDS = 100.0
 
 
 def exponents(i: int) -> tuple[int, ...]:
@@ -87,29 +88,37 @@ def not_ready(number: int, frame: object) -> None:
     raise TimeoutError(f"it was not prepared within {LONGEST_SECONDS:.0f} s")
 
 
+def limit(too_late: Callable[[int, object], None] | None) -> None:
+    """From now on there are so many seconds until this is called; or there is no limit."""
+    if too_late is not None:
+        signal.signal(signal.SIGALRM, too_late)
+    seconds = LONGEST_SECONDS if too_late is not None else 0.0
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+
+
 def timed(action: Callable[[], object]) -> float:
     """The time of one action, within ``measured``, where all before it is preparation."""
-    signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(int(LONGEST_SECONDS))
+    limit(too_long)
     return once(action)
 
 
 def measured(name: str, take: Callable[[], float]) -> bool:
     """Reports what ``take`` measures, or what went wrong; whether it went well."""
-    signal.signal(signal.SIGALRM, not_ready)
-    signal.alarm(int(LONGEST_SECONDS))
+    limit(not_ready)
     try:
-        tell(name, take())
+        seconds = take()
+        limit(None)
+        tell(name, seconds)
     except TooLongError:
+        limit(None)
         tell(name, LONGEST_SECONDS, ended=False)
         return False
     except BaseException as error:  # a peer may fail in any way; the others go on
+        limit(None)
         tell(name, None, f"{type(error).__name__}: {error}"[:300])
         if isinstance(error, KeyboardInterrupt):
             raise
         return False
-    finally:
-        signal.alarm(0)
     return True
 
 

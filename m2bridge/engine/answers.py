@@ -11,20 +11,33 @@ from m2bridge.errors import M2InterruptedError
 __all__ = ["Answer", "encoded", "interrupted_error", "opened"]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, repr=False)
 class Answer:
-    """What M2 gave back: data segments, and what the code printed beside them."""
+    """What M2 gave back.
+
+    Attributes:
+        segments: its data.
+        captured: what M2's ``capture`` gave meanwhile; ``output`` is taken from it when asked for.
+    """
 
     segments: tuple[bytes, ...]
-    output: str
+    captured: bytes = b""
+
+    @property
+    def output(self) -> str:
+        """What the code printed."""
+        return printed_text(self.captured.decode("utf-8", "replace"))
+
+    def __repr__(self) -> str:
+        return f"Answer(segments={self.segments!r}, output={self.output!r})"
 
 
 def opened(frame: Frame, code: str, interrupted: bool) -> Answer:
     """The answer in a frame; raises the error that is in it."""
-    text = frame.segments[0].decode("utf-8", "replace")
+    captured = frame.segments[0]
     if frame.letter == "R":
-        return Answer(frame.segments[1:], printed_text(text))
-    error = error_from_text(text, code)
+        return Answer(frame.segments[1:], captured)
+    error = error_from_text(captured.decode("utf-8", "replace"), code)
     if interrupted and error.message == "interrupted":
         raise interrupted_error(code, state_kept=True)
     raise error

@@ -10,9 +10,10 @@ The other half of this file is ``readFrame`` and ``writeFrame`` in ``m2scripts/M
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from m2bridge.errors import WireError
 
@@ -26,7 +27,8 @@ _HEADER = struct.Struct(">3scIQ")
 _LENGTH_BYTES = 8
 
 
-class Frame(NamedTuple):
+@dataclass(slots=True)
+class Frame:
     """One message: its letter, the job that it belongs to, its segments."""
 
     letter: str
@@ -37,9 +39,14 @@ class Frame(NamedTuple):
 def encode_frame(letter: str, job: int, segments: Sequence[bytes]) -> bytes:
     """The bytes of a frame."""
     count = len(segments)
-    layout = f"{_HEADER.format}{count}Q"
-    head = struct.pack(layout, _MAGIC, letter.encode("ascii"), count, job, *map(len, segments))
-    return b"".join([head, *segments])
+    head = _HEADER.pack(_MAGIC, letter.encode("ascii"), count, job)
+    return b"".join([head, _lengths(count).pack(*map(len, segments)), *segments])
+
+
+@functools.lru_cache(maxsize=32)
+def _lengths(count: int) -> struct.Struct:
+    """The layout of so many lengths."""
+    return struct.Struct(f">{count}Q")
 
 
 class FrameReader:
@@ -94,7 +101,7 @@ def _frame_in(data: bytes) -> tuple[Frame | None, int]:
     place = _HEADER.size + _LENGTH_BYTES * count
     if len(data) < place:
         return None, place
-    sizes = struct.unpack_from(f">{count}Q", data, _HEADER.size)
+    sizes = _lengths(count).unpack_from(data, _HEADER.size)
     end = place + sum(sizes)
     if len(data) < end:
         return None, end

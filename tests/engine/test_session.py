@@ -70,6 +70,13 @@ def test_many_segments(session: Session) -> None:
     assert session.call("echo", segments).segments == segments
 
 
+def test_what_is_remembered_of_frames_is_bounded(session: Session) -> None:
+    for size in range(4_200):
+        assert session.call("echo", [bytes(size)]).segments == (bytes(size),)
+    kept = int(value(session, "debug M2Bridge; #shapes"))
+    assert 4_000 < kept <= 4_096
+
+
 def test_a_hundred_megabytes(session: Session) -> None:
     code = 's = "0123456789abcdef"; for i from 1 to 23 do s = s | s; s'
     assert session.eval(code).segments[0] == b"0123456789abcdef" * 2**23
