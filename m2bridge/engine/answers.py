@@ -38,7 +38,9 @@ def opened(frame: Frame, code: str, interrupted: bool) -> Answer:
     if frame.letter == "R":
         return Answer(frame.segments[1:], captured)
     error = error_from_text(captured.decode("utf-8", "replace"), code)
-    if interrupted and error.message == "interrupted":
+    # M2's parser takes an interrupt for the end of what it reads
+    stopped = error.message == "interrupted" or error.message.startswith("syntax error")
+    if interrupted and stopped:
         raise interrupted_error(code, state_kept=True)
     raise error
 
