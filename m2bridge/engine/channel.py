@@ -6,11 +6,12 @@ process, the Docker container and the replay of recorded jobs each give these an
 
 from __future__ import annotations
 
+import select
 import signal
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Channel", "Engine", "Exit", "Limits", "checked_timeout"]
+__all__ = ["Channel", "Engine", "Exit", "Limits", "checked_timeout", "is_ready"]
 
 _LONGEST_SECONDS = 1e9
 _TOO_LARGE = "overflow in mpz type"  # how older versions of GMP, under M2, put it
@@ -72,6 +73,9 @@ class Channel(Protocol):
     def receive(self, deadline: float | None) -> bytes:
         """Receives what has come, at least one byte. Raises EOFError or TimeoutError likewise."""
 
+    def has_come(self) -> bool:
+        """Whether something can be received at once."""
+
     def interrupt(self) -> None:
         """Asks M2 to stop what it is doing (SIGINT)."""
 
@@ -95,6 +99,13 @@ class Engine(Protocol):
         Raises:
             M2NotFoundError, EngineError: it cannot be started.
         """
+
+
+def is_ready(descriptor: int) -> bool:
+    """Whether a descriptor can be read at once; its end counts, too."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def checked_timeout(timeout: float | None) -> float | None:

@@ -1,8 +1,9 @@
 """The talk with one Macaulay2 process: ask, wait, interrupt, and get back into step.
 
-M2 handles an interrupt well only while it evaluates. So Python signals only then, and afterwards
-makes sure, by an echo of a fresh token, that both sides are at the same place. When they are not,
-the process is of no more use; its owner ends it.
+M2 handles an interrupt well only while it evaluates; where it waits for a request, or begins to
+read one, a signal ends it. So Python signals only when a job has been with M2 for a moment and no
+answer is there, and afterwards makes sure, by an echo of a fresh token, that both sides are at the
+same place. When they are not, the process is of no more use; its owner ends it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ __all__ = ["Conversation", "NoReactionError"]
 INTERRUPT_SECONDS = 5.0
 # M2 is not signalled when it is about to answer: between two evaluations a signal would end it.
 _NEARLY_DONE_SECONDS = 0.1
+# Nor before it has surely woken up, and begun to evaluate.
+_BEGUN_SECONDS = 0.02
 # Waiting is cut into slices, so that an interrupt from another thread can end it.
 _SLICE_SECONDS = 0.5
 _START_SLICE_SECONDS = 0.1
@@ -48,6 +51,7 @@ class Conversation:
         self._guard = threading.RLock()
         self._pending = False  # a job is with M2, whole
         self._sending = False  # ... or on its way
+        self._sent = 0.0  # when it was
         self._react_until: float | None = None
 
     def hello(self, deadline: float, unwanted: Callable[[], bool]) -> Frame:
@@ -88,8 +92,9 @@ class Conversation:
             self.channel.send(data, deadline)
             with self._guard:
                 self._sending, self._pending = False, True
-                if self.interrupted:
-                    self._signal()
+                self._sent = time.monotonic()
+            if self.interrupted:
+                self._signal_soon(self._job)
             frame = self._await(deadline)
             with self._guard:
                 self._pending = False
@@ -104,13 +109,15 @@ class Conversation:
     def interrupt(self) -> bool:
         """Interrupts the job that is being worked on; False when there is none."""
         with self._guard:
-            if not (self._pending or self._sending):
+            job, pending = self._job, self._pending
+            if not (pending or self._sending):
                 return False
-            if not self.interrupted:  # a second signal would end M2
-                self.interrupted = True
-                if self._pending:
-                    self._signal()
-            return True
+            if self.interrupted:  # a second signal would end M2
+                return True
+            self.interrupted = True
+        if pending:
+            self._signal_soon(job)
+        return True
 
     def settle(self) -> bool:
         """After an exception (Ctrl-C) came in the midst of ``ask``: whether M2 is usable again.
@@ -122,9 +129,9 @@ class Conversation:
                 return False
             if self._pending:
                 self._pending = False
-                if not self.interrupted and self._answers_within(_NEARLY_DONE_SECONDS):
+                if self._react_until is None and self._answers_within(_NEARLY_DONE_SECONDS):
                     return True
-                if not self.interrupted:
+                if self._react_until is None:
                     self._signal()
                 if not self._answers_within(INTERRUPT_SECONDS):
                     return False
@@ -137,6 +144,14 @@ class Conversation:
     def end(self, grace_seconds: float = 0.0) -> Exit:
         """Ends the process."""
         return self.channel.end(grace_seconds)
+
+    def _signal_soon(self, job: int) -> None:
+        """Signals M2 when it has begun with this job, unless it has already done it."""
+        time.sleep(max(0.0, self._sent + _BEGUN_SECONDS - time.monotonic()))
+        with self._guard:
+            answered = self._reader.begun or self.channel.has_come()
+            if self._pending and self._job == job and not answered:
+                self._signal()
 
     def _signal(self) -> None:
         self._react_until = time.monotonic() + INTERRUPT_SECONDS

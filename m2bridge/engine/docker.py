@@ -21,7 +21,7 @@ import weakref
 from pathlib import Path
 
 from m2bridge.engine.attached import Attached, PipePair
-from m2bridge.engine.channel import Exit, Limits
+from m2bridge.engine.channel import Exit, Limits, is_ready
 from m2bridge.engine.containers import NOBODY, ContainerClient, ContainerState, find_client
 from m2bridge.engine.local import serve_command
 from m2bridge.engine.pins import PINNED
@@ -242,6 +242,10 @@ class DockerChannel:
                 self._received = os.read(self._out, _CHUNK)
                 if not self._received:
                     raise EOFError("the container has ended")
+
+    def has_come(self) -> bool:
+        """Whether something can be received at once."""
+        return bool(self._received) or is_ready(self._out)
 
     def interrupt(self) -> None:
         """Asks M2 to stop what it is doing; the container's init hands the signal on."""

@@ -62,6 +62,11 @@ class FrameReader:
         self._data = b""  # what has come and belongs to no frame yet
         self._needed = _HEADER.size  # how much of it there must be to go on
 
+    @property
+    def begun(self) -> bool:
+        """Whether a part of the next frame has been received."""
+        return bool(self._data)
+
     def next(self, deadline: float | None) -> Frame:
         """The next frame.
 

@@ -10,7 +10,7 @@ import sys
 import time
 import weakref
 
-from m2bridge.engine.channel import Exit, Limits
+from m2bridge.engine.channel import Exit, Limits, is_ready
 from m2bridge.engine.discovery import Installation
 from m2bridge.engine.kept import KeptProcess, high_pipe
 from m2bridge.engine.placement import Placement
@@ -159,12 +159,13 @@ class LocalChannel:
         self._placement.waited(longest)
         return None
 
+    def has_come(self) -> bool:
+        """See Channel.has_come."""
+        return is_ready(self._answers)
+
     def _has_ended(self) -> bool:
-        if self._process.fileno() < 0:  # Python is at its end, and has ended M2
-            return True
-        poll = select.poll()
-        poll.register(self._process, select.POLLIN)
-        return bool(poll.poll(0))
+        # without a number Python is at its end, and has ended M2
+        return self._process.fileno() < 0 or is_ready(self._process.fileno())
 
     def interrupt(self) -> None:
         """See Channel.interrupt."""

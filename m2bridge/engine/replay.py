@@ -117,6 +117,9 @@ class _ReplayChannel:
     def receive(self, deadline: float | None) -> bytes:
         return self._answer
 
+    def has_come(self) -> bool:
+        return True
+
     def interrupt(self) -> None:
         """Nothing runs that could be interrupted."""
 
@@ -228,6 +231,9 @@ class _RecordingChannel:
         frame = self._reader.next(deadline)
         self._note(frame)
         return encode_frame(frame.letter, frame.job, frame.segments)
+
+    def has_come(self) -> bool:
+        return self._reader.begun or self._inner.has_come()
 
     def _note(self, frame: Frame) -> None:
         if frame.letter == "H":

@@ -218,12 +218,12 @@ class Session:
     def eval(self, code: str, *, timeout: float | None = None) -> Answer:
         """Evaluates raw M2 code: the one place where a user's text becomes M2 code.
 
-        The answer's first segment is the value's text (``toString``).
+        The answer's ``text`` is the last value's (M2's ``toString``), ``output`` what was printed.
         """
         return self.call("eval", [encoded(code)], timeout=timeout, code=code)
 
     def run_script(self, script: str, *, timeout: float | None = None) -> Answer:
-        """Runs a whole script that ends with ``bridgeAnswer``; the answer is its JSON text."""
+        """Runs a whole script that ends with ``bridgeAnswer``; ``text`` is its JSON."""
         data = encoded(script)
         with self._lock:
             self.start()
@@ -249,7 +249,8 @@ class Session:
         """Stops the call that another thread waits for: it raises M2InterruptedError there.
 
         Safe to call from any thread and from a signal handler. Nothing happens, and False comes
-        back, when no call is under way.
+        back, when no call is under way. A call that is done within its first 20 ms ends as if
+        nothing had been asked: so early a signal could end M2.
         """
         if self._starting:
             self._unwanted = True

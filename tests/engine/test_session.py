@@ -86,7 +86,8 @@ def test_unicode_and_nul(session: Session) -> None:
     text = "Größe π ∈ ℝ 🙂"
     assert value(session, f'"{text}"') == text
     assert session.eval('"a\\000b\\377"').segments[0] == b"a\0b\xff"
-    assert session.eval('print "π"; 1').output == "π\n"
+    answer = session.eval('print "π"; "π"')
+    assert (answer.text, answer.output) == ("π", "π\n")
 
 
 def test_code_with_a_nul(session: Session) -> None:
@@ -336,6 +337,25 @@ def test_interrupt(session: Session, code: str) -> None:
         value(session, code)
     assert caught.value.state_kept
     assert value(session, "kept") == "100"
+
+
+def test_an_interrupt_in_the_first_moment_keeps_the_state(session: Session) -> None:
+    """M2 may still sleep then, or begin to read; a signal would end it there."""
+    value(session, "kept = 101")
+    for k in range(60):
+        time.sleep(0.001 * (k % 3))
+
+        def stop() -> None:
+            while not session.interrupt():
+                pass
+
+        thread = threading.Thread(target=stop)
+        thread.start()
+        with pytest.raises(M2InterruptedError) as caught:
+            value(session, "while true do 1")
+        thread.join()
+        assert caught.value.state_kept
+    assert value(session, "kept") == "101"
 
 
 def test_interrupts_at_any_moment_never_spoil_an_answer(fresh_session: Session) -> None:
