@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import weakref
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,17 @@ class _Era:
     rings: dict[Any, int] = field(default_factory=dict)
     # filled by the garbage collector, from any thread; told to M2 with the next question
     released: deque[int] = field(default_factory=deque)
+
+
+@dataclass
+class _Holdings:
+    """What everybody who asks one session shares: whose turn it is, and what its M2 holds."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    era: _Era = field(default_factory=lambda: _Era(0))
+
+
+_holdings: weakref.WeakKeyDictionary[Session, _Holdings] = weakref.WeakKeyDictionary()
 
 
 class Remote:
@@ -87,11 +99,29 @@ class Macaulay2:
         timeout: float | None = None,
         session_timeout: float | None = None,
     ) -> None:
-        self._session = open_session(
+        session = open_session(
             engine, path=path, memory=memory, timeout=timeout, session_timeout=session_timeout
         )
-        self._lock = threading.RLock()
-        self._era = _Era(0)
+        self._attach(session)
+
+    @classmethod
+    def on(cls, session: Session) -> Macaulay2:
+        """A Macaulay2 that asks a session which is open already, such as that of a pool's job.
+
+        Several may ask one session. ``close`` closes the session; a pool does that by itself.
+
+        Raises:
+            TypeError: it is no Session.
+        """
+        if not isinstance(session, Session):
+            raise TypeError(f"a session of m2bridge is needed, not {session!r}")
+        found = cls.__new__(cls)
+        found._attach(session)
+        return found
+
+    def _attach(self, session: Session) -> None:
+        self._session = session
+        self._held = _holdings.setdefault(session, _Holdings())
 
     def __repr__(self) -> str:
         return repr(self._session).replace("Session", "Macaulay2", 1)
@@ -107,13 +137,17 @@ class Macaulay2:
         return self._session.m2_version
 
     def eval(self, code: str, *, timeout: float | None = None) -> str:
-        """Evaluates raw M2 code and gives the value's text: ``eval("2+2") == "4"``.
+        """Evaluates raw M2 code and gives the last value's text: ``eval("2+2") == "4"``.
+
+        The text is empty after a semicolon. ``session.eval`` gives an ``Answer``, which has the
+        ``text`` and what was printed, ``output``.
 
         Raises:
+            TypeError: the code is no str.
             M2Error: M2 said no; its message, the place and the printed output are attributes.
             M2TimeoutError, M2MemoryError, M2CrashedError: the process is gone, with its state.
         """
-        return self._session.eval(code, timeout=timeout).segments[0].decode("utf-8", "replace")
+        return self._session.eval(code, timeout=timeout).text
 
     def run_script(self, script: str, *, timeout: float | None = None) -> Answer:
         """Runs a script that ends with ``bridgeAnswer``; see ``Session.run_script``."""
@@ -176,7 +210,7 @@ class Macaulay2:
             elements: ``PolyElement`` objects of ``ring.poly_ring``.
             answer_ring: the ring of the polynomials that come back, if it is another one.
         """
-        with self._lock:
+        with self._held.lock:
             self._ensure_era()
             integers = [self._integers(argument) for argument in arguments]
             return self._call(
@@ -192,7 +226,7 @@ class Macaulay2:
         elements: Sequence[Any] | None,
         answer_ring: Ring | None,
     ) -> Reply:
-        released = [self._era.released.popleft() for _ in range(len(self._era.released))]
+        released = [self._held.era.released.popleft() for _ in range(len(self._held.era.released))]
         text = _braces([ring_number, released, integers])
         segments = [operation.encode("ascii"), text.encode("ascii")]
         if elements is not None:
@@ -200,33 +234,33 @@ class Macaulay2:
         try:
             answer = self._session.call("algebra", segments)
         except BaseException:
-            self._era.released.extend(released)  # in doubt: forgetting twice does no harm
+            self._held.era.released.extend(released)  # in doubt: forgetting twice does no harm
             raise
         answer_of = (answer_ring or ring).poly_ring
         try:
             data = json.loads(answer.segments[0])
         except ValueError as error:
             raise WireError(f"Macaulay2 answered {operation} with no JSON: {error}") from error
-        return Reply(data, decode_polynomials(answer.segments[1:], answer_of), self._era)
+        return Reply(data, decode_polynomials(answer.segments[1:], answer_of), self._held.era)
 
     def _ensure_era(self) -> None:
         """Starts M2 if it does not run, and gives a new process the operations of the algebra."""
         self._session.start()
         generation = self._session.generation
-        if self._era.generation != generation:
+        if self._held.era.generation != generation:
             text = (SCRIPTS_FOLDER / _PACKAGE).read_text(encoding="utf-8")
             # the user's limit is for the user's questions
             limit = None if self._session.timeout is None else _LOADING_SECONDS
             self._session.run_script(text + "\nbridgeAnswer true\n", timeout=limit)
-            self._era = _Era(generation)
+            self._held.era = _Era(generation)
 
     def _ring_number(self, ring: Ring) -> int:
         """The number of a ring of this shape; M2 knows no names, so equal shapes are one ring."""
         shape = ring.shape
-        number = self._era.rings.get(shape)
+        number = self._held.era.rings.get(shape)
         if number is None:
             number = int(self._call("ring", 0, list(shape), ring, None, None).data)
-            self._era.rings[shape] = number
+            self._held.era.rings[shape] = number
         return number
 
     def _integers(self, argument: Any) -> Any:
@@ -238,7 +272,7 @@ class Macaulay2:
         if isinstance(argument, Ring):
             return self._ring_number(argument)
         remote = argument._remote
-        if remote is None or remote.era is not self._era:
+        if remote is None or remote.era is not self._held.era:
             operation, ring, arguments, elements = argument._sending()
             integers = [self._integers(part) for part in arguments]
             reply = self._call(operation, self._ring_number(ring), integers, ring, elements, None)

@@ -170,19 +170,32 @@ class Ring(SessionValue):
     # --------------------------------------------------------------------------- objects
 
     def ideal(self, *generators: Any) -> Ideal:
-        """The ideal of these polynomials: given one by one, as a sequence, or as an array."""
+        """The ideal of these polynomials: given one by one, as a sequence, or as an array.
+
+        Raises:
+            ValueError, TypeError: one of them is no polynomial of this ring; it says which.
+        """
         from m2bridge.algebra.ideal import Ideal
 
         return Ideal(self, self.elements(_flat(generators)))
 
     def matrix(self, rows: Any) -> Matrix:
-        """A matrix: nested sequences, a sympy matrix, a numpy array, or a flint matrix."""
+        """A matrix: nested sequences, a sympy matrix, a numpy array, or a flint matrix.
+
+        Raises:
+            ValueError, TypeError: it is not rectangular, or an entry is no polynomial of this ring.
+        """
         from m2bridge.algebra.matrix import matrix_from
 
         return matrix_from(self, rows)
 
     def map(self, target: Ring, images: Sequence[Any]) -> RingMap:
-        """The map to ``target`` that sends this ring's variables to these polynomials."""
+        """The map to ``target`` that sends this ring's variables to these polynomials.
+
+        Raises:
+            ValueError, TypeError: as many polynomials of ``target`` as this ring has variables
+                are needed, and the same coefficients on both sides.
+        """
         from m2bridge.algebra.maps import RingMap
 
         return RingMap(self, target, target.elements(images))
@@ -190,15 +203,41 @@ class Ring(SessionValue):
     # --------------------------------------------------------------------------- polynomials
 
     def factor(self, polynomial: Any) -> Factorization:
-        """The irreducible factors of a polynomial, with multiplicities; see Factorization."""
+        """The irreducible factors of a polynomial, with multiplicities; see Factorization.
+
+        Raises:
+            ValueError: the zero polynomial, or GF(p) with p of 2^29 or more.
+            VerificationError: the product of M2's factors is not the polynomial.
+        """
         return factorization(self, self.element(polynomial))
 
     def resultant(self, f: Any, g: Any, symbol: Any) -> Any:
-        """The resultant of two polynomials with respect to one variable, as a Poly."""
+        """The resultant of two polynomials with respect to one variable, as a Poly.
+
+        It is Sylvester's determinant, lc(f)^n lc(g)^m times the product of all differences of a
+        root of f and one of g, for degrees m and n; zero if f or g is. sympy's own ``resultant``
+        has the other sign where m < n are both odd.
+
+        Raises:
+            ValueError: the symbol is no variable of this ring.
+        """
         return resultant(self, self.element(f), self.element(g), self.position(symbol))
 
     def real_roots(self, polynomial: Any, precision: Any = None) -> list[tuple[Any, Any]]:
-        """Isolating intervals of the real roots; see ``factoring.real_roots``."""
+        """The real roots of a polynomial in one variable, each alone in a closed interval.
+
+        Args:
+            polynomial: not zero, over ZZ or QQ, in at most one of the ring's variables.
+            precision: no interval is wider than this positive rational (by default 1/1000).
+
+        Returns:
+            Pairs (lower, upper) of sympy Rationals, ascending and disjoint; equal where the root
+            is known exactly. Multiple roots count once. A Sturm count has checked each.
+
+        Raises:
+            ValueError, TypeError: another polynomial, ring or precision.
+            VerificationError: the counts do not agree.
+        """
         return real_roots(self, self.element(polynomial), precision)
 
 
@@ -219,7 +258,9 @@ def _checked_symbols(symbols: Any) -> tuple[sympy.Symbol, ...]:
     found = tuple(symbols)
     for symbol in found:
         if not isinstance(symbol, sympy.Symbol):
-            raise TypeError(f"a ring's variables are sympy Symbols, not {symbol!r}")
+            raise TypeError(
+                f"a ring's variables are sympy Symbols, or names in one string, not {symbol!r}"
+            )
         if not symbol.is_commutative:
             raise ValueError(f"{symbol} does not commute; Macaulay2's polynomial rings do")
     if len(set(found)) != len(found):

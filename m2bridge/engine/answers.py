@@ -16,12 +16,17 @@ class Answer:
     """What M2 gave back.
 
     Attributes:
-        segments: its data.
+        segments: its data, as bytes; of ``eval`` and of a script there is one, ``text``.
         captured: what M2's ``capture`` gave meanwhile; ``output`` is taken from it when asked for.
     """
 
     segments: tuple[bytes, ...]
     captured: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """The first segment as text: the value that ``eval`` gave, or a script's JSON."""
+        return self.segments[0].decode("utf-8", "replace")
 
     @property
     def output(self) -> str:

@@ -51,9 +51,15 @@ def open_engine(
 
     Raises:
         ValueError: no engine has this name.
+        TypeError: it is neither a name nor an engine.
         M2NotFoundError, DockerError: it cannot be used here.
     """
     if engine is not None and not isinstance(engine, str):
+        if not (callable(getattr(engine, "start", None)) and hasattr(engine, "description")):
+            raise TypeError(
+                f"an engine is {' or '.join(map(repr, ENGINES))}, or an engine object such as"
+                f" ReplayEngine(...), not {engine!r}"
+            )
         return engine
     name = "local" if engine is None else engine
     if name == "local":

@@ -79,7 +79,7 @@ class Pool(Executor):
         return self._threads.submit(self._run, fn, args, kwargs)
 
     def submit_eval(self, code: str, *, timeout: float | None = None) -> Future[Answer]:
-        """Schedules ``session.eval(code)``."""
+        """Schedules ``session.eval(code)``; the result's ``text`` is the value's."""
         return self.submit(Session.eval, code, timeout=timeout)
 
     def submit_script(self, script: str, *, timeout: float | None = None) -> Future[Answer]:

@@ -10,6 +10,7 @@ import pytest
 from sympy import QQ, Symbol, symbols
 
 from m2bridge.algebra import Macaulay2
+from m2bridge.engine import Pool, Session
 from m2bridge.errors import EngineError, M2CrashedError, M2Error, M2TimeoutError
 from tests.algebra.strategies import NAMES
 
@@ -34,6 +35,41 @@ def test_arguments_are_checked_first() -> None:
     for wrong in ({"timeout": -1}, {"memory": "much"}, {"engine": "cloud"}):
         with pytest.raises(ValueError):
             Macaulay2(**wrong)  # type: ignore[arg-type]
+    with Macaulay2() as m2:
+        for nothing in (5, m2, m2.session):  # a session starts M2, but is no engine
+            with pytest.raises(TypeError, match="an engine is 'local' or 'docker'"):
+                Macaulay2(nothing)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="a session of m2bridge is needed"):
+            Macaulay2.on(m2)  # type: ignore[arg-type]
+
+
+def test_several_may_ask_one_session() -> None:
+    """Objects of one are known to the other, and what is let go is let go for all."""
+    with Macaulay2(timeout=60) as m2:
+        ideal = m2.ring([x, y]).ideal(x**2, x * y)
+        assert ideal.degree == 1
+        other = Macaulay2.on(m2.session)
+        assert other.eval("2+2") == "4"
+        ring = other.ring([x, y])
+        assert ring.ideal(x) == ring.ideal(x, x * y)
+        assert ring.ideal(x) >= ideal
+        assert m2.session.generation == 1
+        with pytest.raises(M2CrashedError):
+            other.eval("exit 3")
+        assert ideal.trim().degree == ring.ideal(x * y, x**2).degree == 1
+        assert m2.session.generation == 2
+    with pytest.raises(EngineError, match="closed"):
+        other.eval("1")
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_the_jobs_of_a_pool_have_the_algebra(isolate: bool) -> None:
+    def corners(session: Session, k: int) -> list[Any]:
+        ring = Macaulay2.on(session).ring([x, y])
+        return [g.as_expr() for g in ring.ideal(x**k - y, y**2).eliminate(y).generators]
+
+    with Pool(2, isolate=isolate, timeout=60) as pool:
+        assert list(pool.map(corners, range(1, 5))) == [[x ** (2 * k)] for k in range(1, 5)]
 
 
 def test_nothing_starts_before_the_first_question() -> None:

@@ -112,6 +112,43 @@ def test_questions_about_matrices(m2: Macaulay2) -> None:
         _ = row * row
 
 
+@pytest.mark.parametrize("domain", [QQ, ZZ, GF(7)])
+def test_arithmetic_of_matrices(m2: Macaulay2, domain: Any) -> None:
+    """The same as sympy's own, entry by entry."""
+    ring = m2.ring([x, y], domain=domain)
+    a, b = sympy.Matrix([[x, y, 1], [0, 2 * x, y**2]]), sympy.Matrix([[1, y, x], [3, x - y, -y]])
+    c = sympy.Matrix([[x], [y], [x + 1]])
+    m, n, k = ring.matrix(a), ring.matrix(b), ring.matrix(c)
+    assert m + n == ring.matrix(a + b)
+    assert m - n == ring.matrix(a - b)
+    assert -m == ring.matrix(-a)
+    assert m * k == m @ k == ring.matrix((a * c).expand())
+    for factor in (3, x - y, ring.polynomial(x - y), ring.element(x - y)):
+        times = ring.matrix((a * ring.polynomial(factor).as_expr()).expand())
+        assert m * factor == times
+        if not isinstance(factor, sympy.Poly):
+            assert factor * m == times
+
+
+def test_arithmetic_of_matrices_refuses(m2: Macaulay2) -> None:
+    ring = m2.ring([x, y])
+    m = ring.matrix([[x, y]])
+    with pytest.raises(ValueError, match=r"\(1, 2\) and \(1, 2\) do not multiply"):
+        m * m
+    with pytest.raises(ValueError, match=r"\(1, 2\) and \(2, 1\) do not add"):
+        m + m.transpose
+    for operation in (m.__mul__, m.__add__, m.__sub__):
+        with pytest.raises(ValueError, match=r"over Ring\(QQ\[x, y\], lex\) and one over"):
+            operation(m2.ring([x, y], order="lex").matrix([[1], [1]]))
+    with pytest.raises(ValueError, match="not exact"):
+        0.5 * m
+    with pytest.raises(ValueError, match="z is not a variable"):
+        m * z
+    for wrong in (lambda: m + 1, lambda: m - x, lambda: m @ 2, lambda: m * "x"):
+        with pytest.raises(TypeError):
+            wrong()
+
+
 def test_empty_matrices(m2: Macaulay2) -> None:
     ring = m2.ring([x])
     for rows, columns in ((0, 0), (0, 3), (2, 0)):
