@@ -59,7 +59,7 @@ class Conversation:
 
         Raises:
             EngineError, M2NotFoundError: it speaks another protocol, or is too old.
-            EOFError, TimeoutError, WireError: as ``ask`` does.
+            EOFError, TimeoutError: as ``ask`` does.
             NoReactionError: it was given up.
         """
         while True:
@@ -71,6 +71,8 @@ class Conversation:
                 if time.monotonic() >= deadline:
                     raise
                 continue
+            except WireError as error:
+                raise _stranger() from error
             _check_hello(hello)
             return hello
 
@@ -201,11 +203,15 @@ class Conversation:
 
 def _check_hello(hello: Frame) -> None:
     if hello.letter != "H" or hello.segments[0].decode("ascii", "replace") != PROTOCOL_VERSION:
-        raise EngineError(
-            "this Macaulay2 serves another protocol: its M2Bridge package and this m2bridge are"
-            " of different versions; remove any other M2Bridge.m2 from M2's path"
-        )
+        raise _stranger()
     version = hello.segments[1].decode("ascii", "replace")
     if is_old(version):
         wanted = ".".join(map(str, MINIMUM_VERSION))
         raise M2NotFoundError(f"this is Macaulay2 {version}; m2bridge needs {wanted} or newer")
+
+
+def _stranger() -> EngineError:
+    return EngineError(
+        "this Macaulay2 serves another protocol: its M2Bridge package and this m2bridge are of"
+        " different versions; remove any other M2Bridge.m2 from M2's path"
+    )

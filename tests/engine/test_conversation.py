@@ -9,6 +9,7 @@ import pytest
 from m2bridge.engine.channel import Exit
 from m2bridge.engine.conversation import Conversation
 from m2bridge.engine.frames import Frame, FrameReader, encode_frame
+from m2bridge.errors import EngineError
 
 
 class Scripted:
@@ -76,6 +77,20 @@ class Asking:
 @pytest.fixture
 def channel() -> Scripted:
     return Scripted()
+
+
+@pytest.mark.parametrize(
+    "hello",
+    [
+        b"M2B2H" + bytes(10) + b"\1" + bytes(5) + b"\1" + b"2",  # protocol 2, byte for byte
+        encode_frame("H", 0, [b"0", b"1.26.06", b"0.1.0", b"true"]),
+        b"i1 : -- some other program's first words",
+    ],
+)
+def test_another_protocol_is_named_as_such(channel: Scripted, hello: bytes) -> None:
+    channel.answers.put(hello)
+    with pytest.raises(EngineError, match=r"another protocol.*remove any other M2Bridge\.m2"):
+        Conversation(channel).hello(time.monotonic() + 10, lambda: False)
 
 
 def test_a_job_that_is_done_at_once_is_not_signalled(channel: Scripted) -> None:
