@@ -35,7 +35,7 @@ COMMANDS = {
     "sweep": ("depth", "One question for a grid of models."),
     "report": ("report", "One layer as a page to read and share."),
     "plot": ("plot", "Pictures: strata, slices, dimensions."),
-    "run": ("machine", "Run an M2 program under our limits."),
+    "run": ("machine", "Run an M2 program with limits."),
     "install-m2": ("machine", "Install the pinned Macaulay2."),
     "doctor": ("machine", "What is here, what is missing."),
     "cache": ("machine", "The cache of answers on disk."),

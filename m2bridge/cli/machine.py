@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,10 @@ from m2bridge.errors import M2NotFoundError
 from m2bridge.version import m2bridge_version
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from m2bridge.engine import Installation
+    from m2bridge.engine.doctor import Diagnosis
 
 __all__ = ["cache", "doctor", "install_m2", "run"]
 
@@ -28,9 +32,6 @@ def doctor(m2: str | None, as_json: bool) -> None:
 
     Exit status 3 when no Macaulay2 can be used.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     from m2bridge.engine.doctor import examine
 
     with reporter() as report:
@@ -39,16 +40,7 @@ def doctor(m2: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(show.document.json_text(found.to_dict()))
     else:
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        for _ in range(3):
-            table.add_column(overflow="fold")  # a path that is cut cannot be copied
-        for entry in found.findings:
-            mark = "ok" if entry.ok else ("MISSING" if entry.needed else "absent")
-            style = "green" if entry.ok else ("red" if entry.needed else "dim")
-            table.add_row(Text(mark, style), entry.name, Text(entry.text))
-            if entry.remedy and not entry.ok:
-                table.add_row("", "", Text(f"to mend it: {entry.remedy}", "dim"))
-        printed(table)
+        printed(_findings(found), soft_wrap=True)
     if not found.ok:
         sys.exit(3)
 
@@ -86,9 +78,11 @@ def install_m2(wheel: str | None, if_missing: bool, as_json: bool) -> None:
 @click.option("--memory", metavar="SIZE", help="Memory limit for Macaulay2, e.g. 4G.")
 @json_option
 def run(file: str, as_json: bool, **options: Any) -> None:
-    """Run a Macaulay2 program under our limits; its output is ours.
+    """Run a Macaulay2 program as M2 --script does, with limits.
 
-    Nothing that it starts outlives it. With --json: the output, and where it comes from.
+    What it prints is printed, and nothing that it starts outlives it. M2 holds printed lines back
+    until there are 4 KiB of them or the program flushes them; what is held back when a limit or
+    Ctrl-C ends it is lost. With --json: the output, and where it comes from.
 
     \b
     m2bridge run program.m2 --timeout 60 --memory 4G
@@ -135,7 +129,8 @@ def info(as_json: bool) -> None:
         click.echo(show.document.json_text({**vars(found), "folder": str(found.folder)}))
         return
     state = "used" if found.enabled else "off"
-    size = f"{found.bytes / 2**20:.1f} of at most {found.limit / 2**20:.0f} MiB"
+    unit, divisor = ("KiB", 2**10) if found.bytes < 2**20 else ("MiB", 2**20)
+    size = f"{found.bytes / divisor:.1f} {unit} (at most {found.limit / 2**20:.0f} MiB)"
     click.echo(f"{found.folder} ({state}): {found.entries} answers, {size}")
 
 
@@ -145,6 +140,32 @@ def clear() -> None:
     from m2bridge.engine.cache import default_cache
 
     click.echo(f"removed {default_cache().clear()} answers")
+
+
+def _findings(found: Diagnosis) -> Text:
+    """A table whose words stay whole: a path that is cut cannot be copied."""
+    from rich.console import Console
+    from rich.text import Text
+
+    margin = " " * (10 + max(len(entry.name) for entry in found.findings))
+    told = Text()
+    for entry in found.findings:
+        mark = "ok" if entry.ok else ("MISSING" if entry.needed else "absent")
+        told.append(f"{mark:<8}", "green" if entry.ok else ("red" if entry.needed else "dim"))
+        told.append(f"{entry.name:<{len(margin) - 8}}")
+        words = [(entry.text, "")]
+        if entry.remedy and not entry.ok:
+            words.append((f"to mend it: {entry.remedy}", "dim"))
+        width = max(Console().width - len(margin), 30)
+        lines = [
+            (line, style)
+            for text, style in words
+            for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+        ]
+        for i, (line, style) in enumerate(lines):
+            told.append(f"{margin if i else ''}{line}\n", style)
+    told.rstrip()
+    return told
 
 
 def _usable() -> Installation | None:

@@ -154,18 +154,21 @@ def without_macaulay2(options: dict[str, Any]) -> Iterator[None]:
     yield None
 
 
-def printed(readable: RenderableType) -> None:
-    """Prints something readable on standard output, with colours if that is a terminal."""
-    click.echo(_for_here(readable), nl=False, color=True)
+def printed(readable: RenderableType, *, soft_wrap: bool = False) -> None:
+    """Prints something readable on standard output, with colours if that is a terminal.
+
+    ``soft_wrap`` leaves long lines to the terminal.
+    """
+    click.echo(_for_here(readable, soft_wrap=soft_wrap), nl=False, color=True)
 
 
-def _for_here(readable: RenderableType) -> str:
+def _for_here(readable: RenderableType, *, soft_wrap: bool = False) -> str:
     """As wide and as coloured as standard output wants it."""
     from rich.console import Console
 
     console = Console()
     with console.capture() as text:
-        console.print(readable)
+        console.print(readable, soft_wrap=soft_wrap)
     return text.get()
 
 

@@ -80,6 +80,9 @@ def run_file(
     empty standard input. Other engines run it inside a session, as one text: there it cannot load
     files beside it, and its output comes at the end.
 
+    M2 holds printed lines back until there are 4 KiB of them, or the script says ``<< flush``. What
+    is held back when a limit ends the script is lost.
+
     Args:
         path: the script, a text file in UTF-8.
         engine: as for ``open_session``.

@@ -7,8 +7,12 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+import m2bridge.engine.doctor as examination
 from m2bridge.cli import COMMANDS
+from m2bridge.cli.machine import doctor
+from m2bridge.engine.doctor import Diagnosis, Finding
 from tests.cli.test_cli import m2bridge
 
 STRATA = ("strata", "--d", "2", "--d-out", "1", "--a", "2")
@@ -137,3 +141,19 @@ def test_colours_only_on_terminals_and_never_with_no_color() -> None:
     piped = m2bridge(*STRATA)
     assert piped.returncode == 0
     assert "\x1b" not in piped.stdout + piped.stderr
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "300"])
+def test_the_doctor_leaves_paths_whole(monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    """What is cut cannot be copied from a terminal."""
+    path = "/somewhere/" + "very-deep/" * 12 + "M2"
+    finding = Finding("Macaulay2", False, f"1.26.06 at {path} (from PATH)", "apt-get this and that")
+    monkeypatch.setattr(examination, "examine", lambda m2: Diagnosis((finding,), None))
+    monkeypatch.setenv("COLUMNS", columns)
+    done = CliRunner().invoke(doctor)
+    assert done.exit_code == 3
+    assert path in done.stdout
+    assert " ".join(done.stdout.split()) == (
+        f"MISSING Macaulay2 1.26.06 at {path} (from PATH) to mend it: apt-get this and that"
+    )
+    assert max(len(line) for line in done.stdout.splitlines() if path not in line) <= 60
