@@ -28,10 +28,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import platformdirs
-import psutil
 import sympy
 from rich.console import Console
 from rich.table import Table
+
+try:
+    import psutil
+except ImportError:
+    sys.exit("this benchmark needs the tools for development: make dev, or pip install '.[dev]'")
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from common import (
@@ -333,7 +337,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="no polynomial of 100,000 terms")
     parser.add_argument("--short", action="store_true", help="short calls only")
     parser.add_argument("--work", type=Path, help="where the peers' environments are made")
-    parser.add_argument("--only", choices=[*REQUIREMENTS, "sympify", "none"], help="one peer only")
+    parser.add_argument(
+        "--only", choices=[*REQUIREMENTS, "sympify", "none"], help="one peer only, or none"
+    )
     parser.add_argument("--rounds", type=int, default=20, help="of short calls (default 20)")
     options = parser.parse_args()
     work = options.work or platformdirs.user_cache_path("m2bridge") / "benchmarks"

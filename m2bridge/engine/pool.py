@@ -26,9 +26,10 @@ class Pool(Executor):
     """Several Macaulay2 processes, kept warm, for jobs as futures.
 
     ``submit(fn, *args)`` calls ``fn(session, *args)`` in one of the pool's threads, with a session
-    that is the job's alone while it runs. Futures, ``map`` (results in order), ``cancel``,
-    ``shutdown`` and exceptions behave as in ``concurrent.futures``. A session whose M2 has died is
-    replaced; the job that killed it gets the exception.
+    that is the job's alone while it runs; ``Macaulay2.on(session)`` gives it rings and ideals.
+    Futures, ``map`` (results in order), ``cancel``, ``shutdown`` and exceptions behave as in
+    ``concurrent.futures``. A session whose M2 has died is replaced; the job that killed it gets the
+    exception.
 
     Args:
         workers: how many M2 run at once; by default as many as there are processors.
@@ -61,6 +62,7 @@ class Pool(Executor):
         count = _checked_workers(workers)
         # Arguments are checked and the engine is looked up once, here and not in a thread.
         chosen = open_session(engine, path=path, memory=memory, timeout=timeout).engine
+        self._shown = f"{count} workers, {chosen.description}"
         self._isolate = isolate
         self._owner = os.getpid()
         self._lock = threading.Lock()
@@ -124,6 +126,9 @@ class Pool(Executor):
                 self.interrupt()
                 ending.join(_INTERRUPT_PAUSE_SECONDS)
         self.shutdown()
+
+    def __repr__(self) -> str:
+        return f"<Pool, {self._shown}>"
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a pool holds running Macaulay2s and cannot be pickled")

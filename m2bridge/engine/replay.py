@@ -1,7 +1,7 @@
 """Recorded jobs: answers of a real Macaulay2, kept in a JSON file and given again without one.
 
-    engine = RecordingEngine(LocalEngine(find_m2()), "jobs.json")    # once, with M2
-    engine = ReplayEngine("jobs.json")                               # ever after, without
+    Macaulay2(RecordingEngine("local", "jobs.json"))    # once, with M2
+    Macaulay2(ReplayEngine("jobs.json"))                # ever after, without
 
 A job is an operation with its data segments. What was not recorded is an error, never a guess.
 """
@@ -22,6 +22,7 @@ from typing import Any
 
 from m2bridge.engine.channel import Channel, Engine, Exit, Limits
 from m2bridge.engine.frames import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
+from m2bridge.engine.opening import open_engine
 from m2bridge.errors import EngineError
 
 __all__ = ["RecordingEngine", "ReplayEngine"]
@@ -73,6 +74,9 @@ class ReplayEngine:
 
     def __len__(self) -> int:
         return len(self._jobs)
+
+    def __repr__(self) -> str:
+        return f"ReplayEngine({str(self.path)!r}) with {len(self)} different jobs"
 
     def start(self, limits: Limits) -> Channel:
         """A channel that answers from the recording."""
@@ -137,22 +141,29 @@ class RecordingEngine:
     are kept unless they are asked again.
 
     Args:
-        engine: what really runs M2.
+        engine: what really runs M2: ``"local"``, ``"docker"``, or an engine object.
         path: the file, for ``ReplayEngine``.
 
     Raises:
-        EngineError: there is such a file, and it is no recording.
+        ValueError, TypeError: there is no such engine.
+        M2NotFoundError, DockerError: it cannot be used here.
+        EngineError: there is such a file, and it is no recording; or its folder is missing.
     """
 
-    def __init__(self, engine: Engine, path: str | os.PathLike[str]) -> None:
-        self.engine = engine
+    def __init__(self, engine: str | Engine, path: str | os.PathLike[str]) -> None:
+        self.engine = open_engine(engine)
         self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise EngineError(f"there is no folder {self.path.parent} to write a recording into")
         self._lock = threading.Lock()
         self._hello: tuple[bytes, ...] = ()
         self._jobs: dict[str, _Job] = {}
         if self.path.exists():
             self._hello, self._jobs = _load(self.path)
         self._fresh: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"RecordingEngine({self.engine!r}, {str(self.path)!r})"
 
     @property
     def description(self) -> str:
@@ -247,8 +258,9 @@ class _RecordingChannel:
         self._inner.interrupt()
 
     def end(self, grace_seconds: float = 0.0) -> Exit:
+        how = self._inner.end(grace_seconds)  # even if the file cannot be written
         self._record.save()
-        return self._inner.end(grace_seconds)
+        return how
 
     def abandon(self) -> None:
         self._inner.abandon()
@@ -287,6 +299,8 @@ def _load(path: Path) -> tuple[tuple[bytes, ...], dict[str, _Job]]:
     """The hello and the jobs of a recording. Raises EngineError."""
     try:
         document = json.loads(path.read_text("utf-8"))
+        if not isinstance(document, dict) or "format" not in document:
+            raise ValueError("it is another kind of JSON document")
         if document["format"] != _FORMAT:
             raise EngineError(f"{path} is a recording of another format; record it anew")
         hello = _segments(document["hello"])
@@ -297,7 +311,9 @@ def _load(path: Path) -> tuple[tuple[bytes, ...], dict[str, _Job]]:
             if not answers or any(letter not in ("R", "X") for letter, _ in answers):
                 raise ValueError("a job without answers")
             jobs[_key(request)] = _Job(request, answers)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except OSError as error:
+        raise EngineError(f"the recording {path} cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError) as error:
         raise EngineError(f"{path} cannot be read as a recording: {error}") from error
     if not hello or hello[0].decode("utf-8", "replace") != PROTOCOL_VERSION:
         raise EngineError(f"{path} was recorded with another protocol; record it anew")

@@ -105,8 +105,38 @@ def test_a_damaged_recording(tmp_path: Path, text: str) -> None:
 
 
 def test_no_recording(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="cannot be read"):
+    with pytest.raises(EngineError, match=r"none\.json cannot be read: No such file"):
         ReplayEngine(tmp_path / "none.json")
+
+
+def test_engines_by_name(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("M2BRIDGE_M2", str(fake))
+    path = tmp_path / "jobs.json"
+    with Session(RecordingEngine("local", path)) as session:
+        assert session.eval("sum 1 2").text == "3"
+    engine = ReplayEngine(path)
+    assert repr(engine).endswith("jobs.json') with 1 different jobs")
+    with Session(engine) as session:
+        assert session.eval("sum 1 2").text == "3"
+    with pytest.raises(ValueError, match="unknown engine 'cloud'"):
+        RecordingEngine("cloud", path)
+    with pytest.raises(TypeError, match="an engine is"):
+        RecordingEngine(Session(engine), path)  # type: ignore[arg-type]
+
+
+def test_a_recording_that_cannot_be_written(fake: Path, temporary: Path, tmp_path: Path) -> None:
+    """Said before any work is done, if possible; in any case M2 ends."""
+    engine = LocalEngine(find_m2(fake))
+    folder = tmp_path / "there"
+    with pytest.raises(EngineError, match="there is no folder"):
+        RecordingEngine(engine, folder / "jobs.json")
+    folder.mkdir()
+    session = Session(RecordingEngine(engine, folder / "jobs.json"))
+    assert session.eval("sum 1 2").text == "3"
+    folder.rmdir()
+    with pytest.raises(EngineError, match="cannot be written"):
+        session.close()
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.m2
