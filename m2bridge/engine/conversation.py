@@ -95,7 +95,8 @@ class Conversation:
             with self._guard:
                 self._sending, self._pending = False, True
                 self._sent = time.monotonic()
-            if self.interrupted:
+                unsignalled = self.interrupted  # from now on, who interrupts signals
+            if unsignalled:
                 self._signal_soon(self._job)
             frame = self._await(deadline)
             with self._guard:
@@ -151,8 +152,8 @@ class Conversation:
         """Signals M2 when it has begun with this job, unless it has already done it."""
         time.sleep(max(0.0, self._sent + _BEGUN_SECONDS - time.monotonic()))
         with self._guard:
-            answered = self._reader.begun or self.channel.has_come()
-            if self._pending and self._job == job and not answered:
+            wanted = self._pending and self._job == job and self._react_until is None
+            if wanted and not self._reader.begun and not self.channel.has_come():
                 self._signal()
 
     def _signal(self) -> None:
