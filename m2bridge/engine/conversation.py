@@ -9,6 +9,7 @@ same place. When they are not, the process is of no more use; its owner ends it.
 from __future__ import annotations
 
 import os
+import select
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -50,7 +51,7 @@ class Conversation:
         self._job = 0
         self._guard = threading.RLock()
         self._pending = False  # a job is with M2, whole
-        self._sending = False  # ... or on its way
+        self._sending = 0  # ... or on its way: so many bytes
         self._sent = 0.0  # when it was
         self._react_until: float | None = None
 
@@ -89,11 +90,11 @@ class Conversation:
         self._job += 1
         data = encode_frame("C", self._job, [operation, *segments])
         # in this order: nobody interrupts before the last of them
-        self.interrupted, self._react_until, self._sending = False, None, True
+        self.interrupted, self._react_until, self._sending = False, None, len(data)
         try:
             self.channel.send(data, deadline)
             with self._guard:
-                self._sending, self._pending = False, True
+                self._sending, self._pending = 0, True
                 self._sent = time.monotonic()
                 unsignalled = self.interrupted  # from now on, who interrupts signals
             if unsignalled:
@@ -103,7 +104,7 @@ class Conversation:
                 self._pending = False
         except (EOFError, TimeoutError, WireError, NoReactionError, EngineError):
             with self._guard:
-                self._sending = self._pending = False
+                self._sending, self._pending = 0, False
             raise
         if self.interrupted and not self._in_step():
             raise NoReactionError
@@ -125,24 +126,26 @@ class Conversation:
     def settle(self) -> bool:
         """After an exception (Ctrl-C) came in the midst of ``ask``: whether M2 is usable again.
 
-        M2's answer is awaited, if need be with an interrupt, and thrown away.
+        It may have come between the sending of the request, or the reading of its answer, and
+        Python's knowing of that. So an echo follows the request, and M2 is interrupted only when
+        the echo's answer keeps us waiting; an answer that comes before is thrown away.
         """
+        with self._guard:
+            sending, working = self._sending, self._pending or self._sending > 0
+            self._sending, self._pending = 0, False
+        if sending > select.PIPE_BUF:  # only smaller ones are written whole or not at all
+            return False
         try:
-            if self._sending:  # cut off in the midst of a frame
-                return False
-            if self._pending:
-                self._pending = False
-                if self._react_until is None and self._answers_within(_NEARLY_DONE_SECONDS):
-                    return True
-                if self._react_until is None:
+            token = self._send_echo()
+            try:
+                return self._echoes(token, _NEARLY_DONE_SECONDS)
+            except TimeoutError:
+                quiet = not self._reader.begun and not self.channel.has_come()
+                if working and quiet and self._react_until is None:
                     self._signal()
-                if not self._answers_within(INTERRUPT_SECONDS):
-                    return False
-            return self._in_step()
+            return self._echoes(token, INTERRUPT_SECONDS)
         except (EOFError, TimeoutError, WireError):
             return False
-        finally:
-            self._sending = self._pending = False
 
     def end(self, grace_seconds: float = 0.0) -> Exit:
         """Ends the process."""
@@ -182,23 +185,28 @@ class Conversation:
             )
         return frame
 
-    def _answers_within(self, seconds: float) -> bool:
-        try:
-            self._checked(self._reader.next(time.monotonic() + seconds))
-        except TimeoutError:
-            return False
-        return True
-
     def _in_step(self) -> bool:
         """Whether M2 is there and both sides are at the same place."""
-        token = os.urandom(8)
-        deadline = time.monotonic() + INTERRUPT_SECONDS
-        self._job += 1
         try:
-            self.channel.send(encode_frame("C", self._job, [b"echo", token]), deadline)
-            frame = self._checked(self._reader.next(deadline))
+            return self._echoes(self._send_echo(), INTERRUPT_SECONDS)
         except (EOFError, TimeoutError, WireError):
             return False
+
+    def _send_echo(self) -> bytes:
+        """Asks M2 to send back a fresh token."""
+        token = os.urandom(8)
+        self._job += 1
+        data = encode_frame("C", self._job, [b"echo", token])
+        self.channel.send(data, time.monotonic() + INTERRUPT_SECONDS)
+        return token
+
+    def _echoes(self, token: bytes, seconds: float) -> bool:
+        """Whether the token comes back in time, perhaps behind the answer of the job before."""
+        deadline = time.monotonic() + seconds
+        frame = self._reader.next(deadline)
+        if frame.job == self._job - 1:
+            frame = self._reader.next(deadline)
+        self._checked(frame)
         return frame.letter == "R" and frame.segments[1:] == (token,)
 
 

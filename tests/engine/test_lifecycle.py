@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 
 from m2bridge.engine import Session, open_session
+from m2bridge.engine.channel import Channel
+from m2bridge.engine.frames import FrameReader
 from m2bridge.errors import (
     EngineError,
     M2CrashedError,
@@ -439,6 +441,57 @@ def test_ctrl_c_keeps_the_state(begin: Open) -> None:
     with pytest.raises(KeyboardInterrupt):
         ask(session, "hang")
     assert (ask(session, "pid"), session.state_lost, session.generation) == (before, False, 1)
+
+
+class CutShort:
+    """A channel on which Ctrl-C comes at a chosen moment, once."""
+
+    def __init__(self, channel: Channel, moment: str) -> None:
+        self._channel = channel
+        self._moment = moment
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._channel, name)
+
+    def _reach(self, moment: str) -> None:
+        if moment == self._moment:
+            self._moment = ""
+            raise KeyboardInterrupt
+
+    def send(self, data: bytes, deadline: float | None) -> None:
+        self._reach("before sending")
+        self._channel.send(data, deadline)
+        self._reach("after sending")
+
+    def receive(self, deadline: float | None) -> bytes:
+        data = self._channel.receive(deadline)
+        self._reach("after reading")
+        return data
+
+
+@pytest.mark.parametrize(
+    ("code", "moment"),
+    [
+        ("hang", "before sending"),
+        ("hang", "after sending"),
+        ("sum 1 2", "after sending"),
+        ("sum 1 2", "after reading"),
+    ],
+)
+def test_ctrl_c_at_any_moment_of_a_small_call_keeps_the_state(
+    begin: Open, code: str, moment: str
+) -> None:
+    """Also where Python does not know what has been sent or has come; nobody hears of the job."""
+    session = begin()
+    before = ask(session, "pid")
+    talk = session._talk
+    assert talk is not None
+    talk.channel = CutShort(talk.channel, moment)  # type: ignore[assignment]
+    talk._reader = FrameReader(talk.channel.receive)
+    with pytest.raises(KeyboardInterrupt):
+        ask(session, code)
+    assert (ask(session, "sum 3 4"), ask(session, "pid")) == ("7", before)
+    assert not session.state_lost
 
 
 def test_ctrl_c_where_m2_does_not_listen(begin: Open, monkeypatch: pytest.MonkeyPatch) -> None:
