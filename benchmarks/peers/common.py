@@ -106,15 +106,15 @@ def measured(name: str, take: Callable[[], float]) -> bool:
     """Reports what ``take`` measures, or what went wrong; whether it went well."""
     limit(not_ready)
     try:
-        seconds = take()
-        limit(None)
+        try:
+            seconds = take()
+        finally:
+            limit(None)  # what is told must not be cut off
         tell(name, seconds)
     except TooLongError:
-        limit(None)
         tell(name, LONGEST_SECONDS, ended=False)
         return False
     except BaseException as error:  # a peer may fail in any way; the others go on
-        limit(None)
         tell(name, None, f"{type(error).__name__}: {error}"[:300])
         if isinstance(error, KeyboardInterrupt):
             raise

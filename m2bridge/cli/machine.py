@@ -148,6 +148,7 @@ def _findings(found: Diagnosis) -> Text:
     from rich.text import Text
 
     margin = " " * (10 + max(len(entry.name) for entry in found.findings))
+    width = max(Console().width - len(margin), 30)
     told = Text()
     for entry in found.findings:
         mark = "ok" if entry.ok else ("MISSING" if entry.needed else "absent")
@@ -156,7 +157,6 @@ def _findings(found: Diagnosis) -> Text:
         words = [(entry.text, "")]
         if entry.remedy and not entry.ok:
             words.append((f"to mend it: {entry.remedy}", "dim"))
-        width = max(Console().width - len(margin), 30)
         lines = [
             (line, style)
             for text, style in words

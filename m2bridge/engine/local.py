@@ -30,7 +30,7 @@ def _processors() -> int:
 _log = logging.getLogger("m2bridge.engine")
 M2_PACKAGE = SCRIPTS_FOLDER / "M2Bridge.m2"
 _M2_OPTIONS = ("-q", "--silent", "--no-readline", "--no-debug", "--no-tty")
-_PIPE_SIZE = 1 << 16  # what one holds at most
+_PIPE_SIZE = 1 << 16  # what a pipe holds
 # A trivial answer is there sooner than a processor that was put to sleep is woken up, and so is
 # the next request: both sides look for it before they sleep, M2 so many times (about 1 µs each).
 # That must not keep the other side from its work: Python yields its processor at each look, M2 does
